@@ -27,9 +27,8 @@ extension Call {
     let body = outcome.response.body
     switch delivery {
     case .file(let place) where outcome.isSuccess:
-      let written = if let written = body.written { written } else { try await write(outcome.response, to: place) }
-      outcome.size = written.size
-      if written !== body.written { outcome.response.body = HTTPResponseBody(written) }
+      if body.written == nil { outcome.response.body = try await write(outcome.response, to: place) }
+      outcome.size = outcome.response.body.written?.size ?? 0
     case .discarded where body.isInMemory:  // read for a step or the cache
       outcome.data = try await body.collect()
       outcome.size = outcome.data.count
@@ -76,16 +75,20 @@ extension Call {
     // here.
     if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
     var data = Data()
+    let chunks = body.makeAsyncIterator()
     // Reads past the limit to find out whether the body ends there.
-    while data.count <= limit, let chunk = try? await body.next() { data.append(chunk.prefix(limit + 1 - data.count)) }
+    while data.count <= limit, let chunk = try? await chunks.next() {
+      data.append(chunk.prefix(limit + 1 - data.count))
+    }
     body.cancel()
     return data.prefix(limit)
   }
 
   private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
     let data = Lock(Data())
+    let chunks = body.makeAsyncIterator()
     try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // a partial excerpt is enough
-      while let left = Optional(limit + 1 - data.withLock { $0.count }), left > 0, let chunk = try await body.next() {
+      while let left = Optional(limit + 1 - data.withLock { $0.count }), left > 0, let chunk = try await chunks.next() {
         data.withLock { $0.append(chunk.prefix(left)) }
       }
     }
@@ -101,7 +104,8 @@ extension Call {
     let shownSize = isShown ? snapshot.configuration.maxLoggedDownloadSize : 0
     var size = 0
     var data = Data()
-    while let chunk = try await body.next() {
+    let chunks = try body.fromStart()
+    while let chunk = try await chunks.next() {
       size += chunk.count
       if size <= max(keptSize, shownSize) { data.append(chunk) } else { data = Data() }
     }
@@ -112,7 +116,8 @@ extension Call {
 
   /// Writes a body to a temporary file that replaces the destination once complete. If anything fails, the destination
   /// is unchanged.
-  @concurrent func write(_ response: HTTPResponse, to place: FilePlace) async throws -> WrittenBody {
+  @concurrent func write(_ response: HTTPResponse, to place: FilePlace) async throws -> HTTPResponseBody {
+    let chunks = try response.body.fromStart()
     let file =
       switch place {
       case .exact(let url): try PartialFile(for: url)
@@ -121,7 +126,7 @@ extension Call {
       }
     var size = 0
     do {
-      while let chunk = try await response.body.next() {
+      while let chunk = try await chunks.next() {
         size += chunk.count
         try file.write(chunk)
       }
@@ -131,7 +136,8 @@ extension Call {
       file.discard()
       throw error
     }
-    return WrittenBody(file, size: size, of: response.body)
+    let body = response.body
+    return HTTPResponseBody(try WrittenBody(file, size: size), trailers: body.trailers, timings: body.timings)
   }
 }
 

@@ -15,7 +15,8 @@ extension Call {
     if let written = outcome.response.body.written {
       try checkCancellation()
       outcome.file = try written.publish(publish)
-      outcome.response.body = HTTPResponseBody(Data(), trailers: written.trailers, timings: written.timings)
+      let body = outcome.response.body
+      outcome.response.body = HTTPResponseBody(Data(), trailers: body.trailers, timings: body.timings)
     }
     keepFileValidators(outcome.response)
     noteAccepted(outcome.response)

@@ -58,7 +58,7 @@ extension Call {
         response.body = HTTPResponseBody(try await drain(response.body))
       case .file(let place):
         if !hasAttemptSteps { try verify(response) }  // otherwise, the head is verified after the steps
-        response.body = HTTPResponseBody(try await write(response, to: place))
+        response.body = try await write(response, to: place)
       }
     } catch {
       response.body.fail(error)

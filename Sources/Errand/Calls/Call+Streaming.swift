@@ -8,9 +8,11 @@ extension Call {
   }
 
   /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
-  /// `CancellationError` if the call has already been cancelled.
+  /// `CancellationError` if the call has already been cancelled, and ``TaskError`` with code `.bodyConsumed` if a step has
+  /// read part of the body.
   package func handOver(_ response: HTTPResponse) throws {
     let body = response.body
+    guard body.isWhole else { throw TaskError.ofTransfer(HTTPBodyConsumedError()) }
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     guard state.withLock({ $0.life.handOver(reading) }) else { throw CancellationError() }

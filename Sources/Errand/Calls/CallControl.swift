@@ -28,16 +28,18 @@ final class CallControl: TaskObserver {
 /// A body that is not read while the gate is closed. Backpressure then makes the server wait.
 final class PausableBody: HTTPBodySource {
   private let body: HTTPResponseBody
+  private let chunks: HTTPResponseBody.AsyncIterator
   private let gate: PauseGate
 
   init(body: HTTPResponseBody, gate: PauseGate) {
     self.body = body
+    chunks = body.makeAsyncIterator()
     self.gate = gate
   }
 
   func next() async throws -> Data? {
     try await gate.pass()
-    return try await body.next()
+    return try await chunks.next()
   }
 
   func cancel() { body.cancel() }

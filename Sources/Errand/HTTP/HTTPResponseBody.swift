@@ -4,7 +4,8 @@ public import ErrandFoundation
 ///
 ///     for try await chunk in response.body { … }
 ///
-/// A body in memory can be read again, so a step can read it before the call does. A streamed body can be read once.
+/// A body in memory or in a file can be read again, so a step can read it before the call does. A streamed body can be
+/// read once.
 ///
 /// Only a fixed window is read ahead, so a slow reader slows the sender down. Leaving the loop early or releasing the
 /// last reference ends the transfer and frees its connection.
@@ -42,13 +43,18 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  private enum Content {
+    case memory(Data)
+    case file(any FileBody)
+    case stream(any HTTPBodySource)
+  }
+
   private struct State {
-    var source: (any HTTPBodySource)?
-    var buffered = Data()
-    /// Whether ``next()`` has returned `buffered`, so that it returns `nil` next. Afterwards, it starts again. Iterators
-    /// and ``collect(upTo:)`` don't share this position.
-    var isAtEnd = false
-    /// Whether a chunk has been read from the source.
+    var content: Content
+    /// The position of ``next()`` in a body that can be read again. It starts again after the end. Iterators and
+    /// ``collect(upTo:)`` have their own positions.
+    var position = Position.start
+    /// Whether a chunk has been read from the stream.
     var hasBegun = false
     /// The trailers, available after the source is released.
     var trailers = HTTPHeaders()
@@ -64,6 +70,18 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var explain: (@Sendable (any Error) -> any Error)?
     var onChunk: (@Sendable (Int) -> Void)?
 
+    var stream: (any HTTPBodySource)? { if case .stream(let source) = content { source } else { nil } }
+
+    /// Throws if the body must not be read any more. A body that can be read again ignores that a reader left early.
+    func check() throws {
+      if let cause { throw cause }
+      switch ending {
+      case .failed(let error): throw error
+      case .dropped where stream != nil: throw CancellationError()
+      case .dropped, .complete, nil: break
+      }
+    }
+
     /// Removes and returns the actions to run. Returns `nil` if none are left. Once it has returned `nil`, no more
     /// actions are stored.
     mutating func takeActions() -> (EndActions, (any HTTPBodySource)?)? {
@@ -72,20 +90,33 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
         return nil
       }
       onEnd = EndActions()
-      return (actions, source)
+      return (actions, stream)
     }
+  }
+
+  /// A reader's position in a body.
+  fileprivate enum Position {
+    case start
+    case reading(any HTTPBodySource)
+    /// All bytes have been returned, but not the end.
+    case last
+    case end
   }
 
   private let state: Lock<State>
 
   /// Creates a body that reads from `source`.
-  public init(_ source: any HTTPBodySource) { state = Lock(State(source: source)) }
+  public init(_ source: any HTTPBodySource) { state = Lock(State(content: .stream(source))) }
 
   /// Creates a body from data. Defaults to an empty body.
-  public init(_ data: Data = Data()) { state = Lock(State(buffered: data)) }
+  public init(_ data: Data = Data()) { state = Lock(State(content: .memory(data))) }
 
   package init(_ data: Data, trailers: HTTPHeaders, timings: TransferTimings? = nil) {
-    state = Lock(State(buffered: data, trailers: trailers, timings: timings))
+    state = Lock(State(content: .memory(data), trailers: trailers, timings: timings))
+  }
+
+  init(_ file: any FileBody, trailers: HTTPHeaders = [:], timings: TransferTimings? = nil) {
+    state = Lock(State(content: .file(file), trailers: trailers, timings: timings))
   }
 
   deinit { cancel() }
@@ -96,28 +127,50 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// the body was left early, throws ``HTTPBodyConsumedError`` or, if a call streams the body, a `TaskError` with code
   /// `.bodyConsumed`.
   public func next() async throws -> Data? {
+    let (chunk, position) = try await chunk(at: state.withLock { $0.position })
+    state.withLock { state in
+      if case .end = position { state.position = .start } else { state.position = position }
+    }
+    return chunk
+  }
+
+  /// Returns the chunk at a reader's position, and the next position. Only this function and ``collect(upTo:)`` read.
+  private func chunk(at position: Position) async throws -> (Data?, Position) {
     do {
-      let chunk: Data?
-      if let source = try readable() { chunk = try await source.next() } else { chunk = try nextBuffered() }
-      if let chunk { count(chunk) } else { end(.complete) }
-      return chunk
+      let source: any HTTPBodySource
+      switch (position, try content()) {
+      case (.end, _): return (nil, .end)
+      case (.reading(let reader), _): source = reader
+      case (.start, .memory(let data)) where !data.isEmpty:
+        try count(data)
+        return (data, .last)
+      case (.start, .file(let file)): source = try file.reader()
+      case (.start, .stream(let stream)): source = stream
+      case (.start, .memory), (.last, _):
+        end(.complete)
+        return (nil, .end)
+      }
+      let chunk = try await source.next()
+      try count(chunk ?? Data())  // a source that was cancelled may return `nil`
+      if chunk == nil { end(.complete) }
+      return (chunk, chunk == nil ? .end : .reading(source))
     } catch {
       throw failed(error)
     }
   }
 
-  /// Reads the rest of the body. Returns all of a body in memory.
+  /// Reads the rest of a streamed body, or all of a body in memory or in a file.
   ///
   /// Throws ``HTTPBodyLimitError`` if the rest is longer than `limit` bytes, or any error that ``next()`` throws.
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
-      let data: Data
-      if let source = try readable() {
-        data = try await source.collect(upTo: limit)
-      } else {
-        data = try buffered()
-      }
-      count(data)
+      let data =
+        switch try content() {
+        case .memory(let data): data
+        case .file(let file): try await file.reader().collect(upTo: limit)
+        case .stream(let source): try await source.collect(upTo: limit)
+        }
+      try count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
       return data
@@ -127,26 +180,30 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Reads the rest of the body into memory, so it can be read again, and releases the source.
+  /// Reads the entire body into memory, so it can be read again, and releases the source. Throws
+  /// ``HTTPBodyConsumedError`` if part of a streamed body has been read.
   package func gather(upTo limit: Int = .max) async throws -> Data {
+    guard isWhole else { throw HTTPBodyConsumedError() }
     let data = try await collect(upTo: limit)
+    // The local reference keeps the source from being released while the lock is held.
     let source = source
     let (trailers, timings) = (source?.trailers, source?.timings)
-    // The local reference keeps the source from being released while the lock is held.
     state.withLock { state in
-      state.source = nil
-      (state.buffered, state.isAtEnd) = (data, false)
+      (state.content, state.position) = (.memory(data), .start)
       if let trailers { state.trailers = trailers }
       if let timings { state.timings = timings }
     }
     return data
   }
 
-  /// Ends the transfer if it is still running.
-  public func cancel() {
-    source?.cancel()
-    end(.dropped)
+  /// Returns a reader of the entire body. Throws ``HTTPBodyConsumedError`` if part of a streamed body has been read.
+  package func fromStart() throws -> AsyncIterator {
+    guard isWhole else { throw HTTPBodyConsumedError() }
+    return makeAsyncIterator()
   }
+
+  /// Ends the transfer if it is still running.
+  public func cancel() { stop(.dropped) }
 
   /// Ends the transfer. The reader receives `error`.
   package func fail(_ error: any Error) {
@@ -155,20 +212,18 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       // All bytes arrived but could not be processed. Later reads must not return the rest as if it were the body.
       if case .complete? = state.ending { state.ending = .failed(error) }
     }
-    source?.cancel()
-    end(.failed(error))
+    stop(.failed(error))
   }
 
-  /// Returns the source to read. Throws again if the body has failed, so that the rest is not mistaken for the entire body.
-  private func readable() throws -> (any HTTPBodySource)? {
+  private func content() throws -> Content {
     try state.withLock { state in
-      if let error = state.ending?.error { throw error }
-      return state.source
+      try state.check()
+      return state.content
     }
   }
 
-  /// Whether all bytes are still there: the body is in memory, or nothing has been read from its source.
-  var isWhole: Bool { state.withLock { $0.source == nil || !$0.hasBegun } }
+  /// Whether all bytes are still there: the body can be read again, or nothing has been read from its stream.
+  var isWhole: Bool { state.withLock { $0.stream == nil || !$0.hasBegun } }
 
   /// Whether the body has been read to its end.
   var isComplete: Bool { if case .complete? = state.withLock({ $0.ending }) { true } else { false } }
@@ -183,27 +238,31 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return explain?(error) ?? error  // after `end`, because the explanation can include how the call ended
   }
 
-  /// Ends the transfer because the reader left the loop. A body in memory can be read again.
+  /// Ends the transfer because the reader left the loop. A body in memory or in a file can be read again.
   private func release() {
-    state.withLock { if $0.source != nil, $0.ending == nil { $0.isReleased = true } }
+    state.withLock { if $0.stream != nil, $0.ending == nil { $0.isReleased = true } }
     cancel()
   }
 
-  package var source: (any HTTPBodySource)? { state.withLock { $0.source } }
+  /// The source of a streamed body.
+  package var source: (any HTTPBodySource)? { state.withLock { $0.stream } }
+
+  /// The file of a body that was read into one.
+  var file: (any FileBody)? { state.withLock { if case .file(let file) = $0.content { file } else { nil } } }
 
   package var failure: (any Error)? { state.withLock { state in state.ending?.error.map { state.cause ?? $0 } } }
 
-  package var isInMemory: Bool { source == nil }
+  package var isInMemory: Bool { state.withLock { if case .memory = $0.content { true } else { false } } }
 
   /// The trailer fields. Empty until the end of the body.
   public var trailers: HTTPHeaders {
-    let (source, kept) = state.withLock { ($0.source, $0.trailers) }
+    let (source, kept) = state.withLock { ($0.stream, $0.trailers) }
     return source?.trailers ?? kept
   }
 
   /// The timings of the transfer. `nil` until the end of the body, and for a body that wasn't transferred.
   public var timings: TransferTimings? {
-    let (source, kept) = state.withLock { ($0.source, $0.timings) }
+    let (source, kept) = state.withLock { ($0.stream, $0.timings) }
     return source?.timings ?? kept
   }
 
@@ -215,7 +274,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
         state.onEnd?.add(action)
         return (nil, nil)
       }
-      return (state.ending, state.source)
+      return (state.ending, state.stream)
     }
     if let past { action(past, source) }
   }
@@ -230,20 +289,28 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   package func onChunk(_ action: @escaping @Sendable (Int) -> Void) { state.withLock { $0.onChunk = action } }
 
-  private func count(_ chunk: Data) {
-    let onChunk = state.withLock { state in
+  /// Counts bytes that a reader gets. Throws if the body has ended in the meantime.
+  private func count(_ chunk: Data) throws {
+    if chunk.isEmpty { return try state.withLock { try $0.check() } }
+    let onChunk = try state.withLock { state in
+      try state.check()
       state.hasBegun = true
-      return state.ending == nil ? state.onChunk : nil  // a body in memory can be read again
+      return state.ending == nil ? state.onChunk : nil  // the body may be read again
     }
     onChunk?(chunk.count)
   }
 
-  private func end(_ ending: Ending) {
-    var next = state.withLock { state -> (EndActions, (any HTTPBodySource)?)? in
-      guard state.ending == nil else { return nil }
+  /// Ends the body before its source, so that a source can't pass its cancellation off as the end of the body.
+  private func stop(_ ending: Ending) { end(ending) { $0?.cancel() } }
+
+  private func end(_ ending: Ending, _ stop: ((any HTTPBodySource)?) -> Void = { _ in }) {
+    let (source, actions) = state.withLock { state -> ((any HTTPBodySource)?, (EndActions, (any HTTPBodySource)?)?) in
+      guard state.ending == nil else { return (state.stream, nil) }
       state.ending = ending
-      return state.takeActions()
+      return (state.stream, state.takeActions())
     }
+    stop(source)
+    var next = actions
     // Actions added during this loop run last, because a call must not end before its attempt.
     while let (actions, source) = next {
       actions.run(ending, source)
@@ -251,26 +318,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  private func nextBuffered() throws -> Data? {
-    let data = try buffered()
-    return state.withLock { state in
-      state.isAtEnd = !state.isAtEnd && !data.isEmpty
-      return state.isAtEnd ? data : nil
-    }
-  }
-
-  private func buffered() throws -> Data {
-    try state.withLock { state in
-      if let cause = state.cause { throw cause }
-      return state.buffered
-    }
-  }
-
   /// An iterator over a body. If the iterator is released before the end, it ends the transfer.
-  public final class AsyncIterator: AsyncIteratorProtocol {
+  public final class AsyncIterator: AsyncIteratorProtocol, Sendable {
     private let body: HTTPResponseBody
-    private var hasBegun = false
-    private var isAtEnd = false
+    private let position = Lock(Position.start)
 
     init(_ body: HTTPResponseBody) { self.body = body }
 
@@ -278,25 +329,20 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
     /// Returns the next chunk, or `nil` at the end.
     public func next() async throws -> Data? {
-      if isAtEnd { return nil }
-      let chunk = body.isInMemory ? try chunkInMemory() : try await body.next()
-      isAtEnd = chunk == nil
+      let present = position.withLock { $0 }
+      if case .end = present { return nil }
+      let (chunk, next) = try await body.chunk(at: present)
+      position.withLock { $0 = next }
       return chunk
-    }
-
-    private func chunkInMemory() throws -> Data? {
-      let data: Data
-      do { data = try body.buffered() } catch { throw body.failed(error) }
-      defer { hasBegun = true }
-      if !hasBegun, !data.isEmpty {
-        body.count(data)
-        return data
-      }
-      body.end(.complete)
-      return nil
     }
   }
 
   /// Creates an iterator. A streamed body can only be read once.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+}
+
+/// A body in a file, which can be read several times.
+protocol FileBody: AnyObject, Sendable {
+  /// Returns a reader of the entire body.
+  func reader() throws -> any HTTPBodySource
 }

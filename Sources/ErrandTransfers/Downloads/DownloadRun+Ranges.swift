@@ -139,7 +139,8 @@ extension DownloadRun {
     let there = file.ranges?.parts[index].count ?? 0
     var next = start
     do {
-      while let chunk = try await response.body.next() {
+      let chunks = try response.body.fromStart()
+      while let chunk = try await chunks.next() {
         // A disk error in another range may have lost bytes of this range. Fetch them again.
         guard file.ranges?.parts[index].next == next else {
           throw failure(.fileNotWritable, "earlier data in this range may have been lost in a disk error", response)

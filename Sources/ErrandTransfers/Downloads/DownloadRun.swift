@@ -267,7 +267,8 @@ actor DownloadRun {
   private func write(_ response: HTTPResponse, until end: Int64?, gains: Bool = true) async throws {
     let isResumable = gains && file.journal?.validator != nil
     let start = file.length
-    while let chunk = try await response.body.next() {
+    let chunks = try response.body.fromStart()
+    while let chunk = try await chunks.next() {
       if let end, file.length + Int64(chunk.count) > end {
         wantsWhole = true
         try file.takeBack(to: start)  // the earlier bytes may be wrong too

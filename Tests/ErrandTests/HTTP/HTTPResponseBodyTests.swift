@@ -56,6 +56,47 @@ import Testing
     withExtendedLifetime(body) {}
   }
 
+  /// Ends normally when it is cancelled.
+  private final class PoliteSource: HTTPBodySource {
+    let reading = Gate()
+    private let cancelled = Gate()
+    private let count = Shared(0)
+
+    func next() async throws -> Data? {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 1 { return Data("first".utf8) }
+      reading.open()
+      await cancelled.wait()
+      return nil
+    }
+
+    func cancel() { cancelled.open() }
+  }
+
+  @Test(arguments: [false, true]) func `a source that ends when it is cancelled does not end the body`(
+    collects: Bool
+  ) async throws {
+    let source = PoliteSource()
+    let body = HTTPResponseBody(source)
+    let reader = Task {
+      if collects { return try await body.collect() }
+      return try await body.reduce(into: Data()) { $0 += $1 }
+    }
+    await source.reading.wait()
+    body.fail(HTTPBodyLimitError(limit: 1))
+    await #expect(throws: HTTPBodyLimitError.self) { try await reader.value }
+  }
+
+  @Test func `the rest of a body whose loop was left early is not returned, even if its source has it`() async throws {
+    let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
+    for try await _ in body { break }
+    await #expect(throws: HTTPBodyConsumedError.self) { try await body.collect() }
+    await #expect(throws: HTTPBodyConsumedError.self) { try await body.next() }
+  }
+
   @Test func `a complete body that fails cannot be read again`() async throws {
     let body = HTTPResponseBody(Source(["first"], isWhole: true))
     #expect(try await body.collect() == Data("first".utf8))
@@ -98,8 +139,8 @@ import Testing
   @Test func `collects the rest of a body up to the limit`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     #expect(try await body.next() == Data("first".utf8))
-    #expect(try await body.gather() == Data("second".utf8))
-    #expect(try await body.gather() == Data("second".utf8), "the rest can be collected again")
+    await #expect(throws: HTTPBodyConsumedError.self) { try await body.gather() }
+    #expect(try await body.collect() == Data("second".utf8))
     await #expect(throws: HTTPBodyLimitError.self) {
       try await HTTPResponseBody(Source(["first"], isWhole: true)).gather(upTo: 4)
     }

@@ -88,9 +88,24 @@ public struct CacheEntry: Sendable {
   func open(_ range: Range<Int>? = nil) throws -> HTTPResponseBody {
     switch body {
     case .bytes(let data): HTTPResponseBody(range.map { Data(data.dropFirst($0.lowerBound).prefix($0.count)) } ?? data)
-    case .source(let open): HTTPResponseBody(try open(range ?? 0..<length))
+    case .source(let open): HTTPResponseBody(try EntryBody(range ?? 0..<length, open))
     }
   }
+}
+
+/// The body of an entry. Every reader opens it again.
+private final class EntryBody: FileBody {
+  private let range: Range<Int>
+  private let open: @Sendable (Range<Int>) throws -> any HTTPBodySource
+  /// The source for the first reader, opened when the entry was chosen, because its file may be removed.
+  private let first: Lock<(any HTTPBodySource)?>
+
+  init(_ range: Range<Int>, _ open: @escaping @Sendable (Range<Int>) throws -> any HTTPBodySource) throws {
+    (self.range, self.open) = (range, open)
+    first = Lock(try open(range))
+  }
+
+  func reader() throws -> any HTTPBodySource { try first.withLock { $0.take() } ?? open(range) }
 }
 
 /// The store for a call that neither reads nor writes the cache, but still removes the responses that the call

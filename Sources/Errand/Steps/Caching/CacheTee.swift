@@ -3,11 +3,13 @@ import ErrandFoundation
 /// A body that is stored as it is read. Only complete bodies are stored. Storage errors don't affect the reader.
 final class CacheTee: HTTPBodySource {
   private let body: HTTPResponseBody
+  private let chunks: HTTPResponseBody.AsyncIterator
   /// The writer. `nil` after the end of the body or an error.
   private let writer: Lock<(any CacheWriter)?>
 
   init(_ body: HTTPResponseBody, _ writer: any CacheWriter) {
     self.body = body
+    chunks = body.makeAsyncIterator()
     self.writer = Lock(writer)
   }
 
@@ -15,24 +17,12 @@ final class CacheTee: HTTPBodySource {
 
   func next() async throws -> Data? {
     do {
-      guard let chunk = try await body.next() else {
+      guard let chunk = try await chunks.next() else {
         await commit()
         return nil
       }
       await write(chunk)
       return chunk
-    } catch {
-      discard()
-      throw error
-    }
-  }
-
-  func collect(upTo limit: Int) async throws -> Data {
-    do {
-      let data = try await body.collect(upTo: limit)
-      if !data.isEmpty { await write(data) }
-      await commit()
-      return data
     } catch {
       discard()
       throw error

@@ -1,36 +1,33 @@
 import ErrandFoundation
 
 /// A body that was written to a file and can be read from there. The file is removed unless it is published.
-final class WrittenBody: HTTPBodySource {
-  private struct State {
-    var file: PartialFile?
-    var descriptor: Int32
-  }
-
-  private static let chunkSize = 64 << 10
-
+final class WrittenBody: FileBody {
   let size: Int
-  let trailers: HTTPHeaders
-  let timings: TransferTimings?
   private let path: String
-  private let state: Lock<State>
+  private let file: Lock<PartialFile?>
+  private let descriptor: Int32
 
-  init(_ file: PartialFile, size: Int, of body: HTTPResponseBody) {
+  /// Throws ``TaskError`` with code `.fileNotWritable`, and removes the file, if it can't be opened for reading.
+  init(_ file: PartialFile, size: Int) throws {
     self.size = size
-    (trailers, timings) = (body.trailers, body.timings)
     path = file.writtenAt.path
-    // Open the file now: it may be renamed or removed before it has been read completely.
-    state = Lock(State(file: file, descriptor: Descriptor.opened(path) ?? -1))
+    // Open the file now: it may be renamed or removed before it has been read.
+    guard let descriptor = Descriptor.opened(path) else {
+      let error = PartialFile.failure(at: path)
+      file.discard()
+      throw error
+    }
+    self.descriptor = descriptor
+    self.file = Lock(file)
   }
 
   deinit {
-    let state = state.withLock { $0 }
-    state.file?.discard()
-    if state.descriptor >= 0 { close(state.descriptor) }
+    file.withLock { $0 }?.discard()
+    close(descriptor)
   }
 
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
-    let file = state.withLock { $0.file.take() }
+    let file = file.withLock { $0.take() }
     guard let file else { throw TaskError(.internal, "the file \(path) was already published", phase: .finishing) }
     return try publish(file)
   }
@@ -38,21 +35,30 @@ final class WrittenBody: HTTPBodySource {
   /// The content of the file. Readable until the file is published.
   var contents: HTTPBody { .file(URL(fileURLWithPath: path)) }
 
-  func next() async throws -> Data? {
-    try state.withLock { state in
-      guard state.descriptor >= 0 else { return nil }
-      guard let chunk = Descriptor.bytes(of: state.descriptor, atMost: Self.chunkSize) else {
-        throw TaskError(
-          .fileNotWritable, "can't read back the downloaded file \(path): \(String(cString: strerror(errno)))",
-          phase: .finishing)
+  func reader() -> any HTTPBodySource { Reader(self) }
+
+  private final class Reader: HTTPBodySource {
+    private static let chunkSize = 64 << 10
+
+    private let body: WrittenBody
+    private let position = Lock(Int64(0))
+
+    init(_ body: WrittenBody) { self.body = body }
+
+    func next() async throws -> Data? {
+      try position.withLock { position in
+        guard let chunk = Descriptor.bytes(of: body.descriptor, from: position, atMost: Self.chunkSize) else {
+          throw TaskError(
+            .fileNotWritable, "can't read back the downloaded file \(body.path): \(String(cString: strerror(errno)))",
+            phase: .finishing)
+        }
+        position += Int64(chunk.count)
+        return chunk.isEmpty ? nil : chunk
       }
-      return chunk.isEmpty ? nil : chunk
     }
   }
-
-  func cancel() {}
 }
 
 extension HTTPResponseBody {
-  var written: WrittenBody? { source as? WrittenBody }
+  var written: WrittenBody? { file as? WrittenBody }
 }
