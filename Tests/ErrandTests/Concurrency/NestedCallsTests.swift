@@ -77,7 +77,7 @@ import Testing
       }
     }
     place.withLock { $0 = server }
-    let ended = await finishes(within: .seconds(20)) {
+    let ended = await finishes(within: .seconds(60)) {
       await withTaskGroup(of: Void.self) { group in
         for _ in 0..<60 { group.addTask { _ = try? await Nested(world, on: server, depth: 2).send() } }
       }
