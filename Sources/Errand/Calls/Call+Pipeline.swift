@@ -82,7 +82,7 @@ extension Call {
   func make(_ attempt: Attempt, _ request: HTTPRequest, _ run: CacheRun?) async -> AttemptResult {
     do {
       let response = try await throughSteps(request) { request in
-        try await self.authenticated(request) { request in
+        try await self.authenticated(request, of: attempt) { request in
           try await self.waitingForNetwork(request) { request in
             try await self.followingRedirects(request, of: attempt) { request in
               try await self.answeringDigest(request, of: attempt) { request, digest in
@@ -97,9 +97,7 @@ extension Call {
       }
       return await attempt.received(sharesResponses ? await stored(response, run, of: attempt) : response)
     } catch {
-      let result = attempt.failed(error)
-      if sharesResponses, !attempt.sent(with: result).isNothing { await forget(unanswered: request) }
-      return result
+      return attempt.failed(error)
     }
   }
 }

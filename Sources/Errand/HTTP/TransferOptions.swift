@@ -33,11 +33,13 @@ public struct TransferOptions: Sendable {
     let headers: Set<HTTPHeaderName>
     let account: String?
     let digest: Credential?
+    let lacksToken: Bool
 
-    init(_ headers: Set<HTTPHeaderName>, _ account: String?, _ digest: Credential?) {
+    init(_ headers: Set<HTTPHeaderName>, _ account: String?, _ digest: Credential?, _ lacksToken: Bool) {
       self.headers = headers
       self.account = account
       self.digest = digest
+      self.lacksToken = lacksToken
     }
   }
 
@@ -134,20 +136,26 @@ public struct TransferOptions: Sendable {
   /// redacted.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
-    set { values.signIn = SignIn(newValue, account, authenticatedDigest) }
+    set { values.signIn = SignIn(newValue, account, authenticatedDigest, lacksToken) }
   }
 
   /// The account that the request will be authenticated as, set before authentication. Steps use it to keep accounts
   /// apart. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
-    set { values.signIn = SignIn(credentialHeaders, newValue, authenticatedDigest) }
+    set { values.signIn = SignIn(credentialHeaders, newValue, authenticatedDigest, lacksToken) }
   }
 
   /// The Digest credential set by an ``Authenticator``.
   var authenticatedDigest: Credential? {
     get { storage.values.signIn?.digest }
-    set { values.signIn = SignIn(credentialHeaders, account, newValue) }
+    set { values.signIn = SignIn(credentialHeaders, account, newValue, lacksToken) }
+  }
+
+  /// Whether one of the account's authenticators had no token, so that the response is a guest's.
+  var lacksToken: Bool {
+    get { storage.values.signIn?.lacksToken ?? false }
+    set { values.signIn = SignIn(credentialHeaders, account, authenticatedDigest, newValue) }
   }
 
   var hasAuthenticatedDigest: Bool { digest != nil && digest == authenticatedDigest }

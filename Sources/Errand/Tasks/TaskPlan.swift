@@ -147,6 +147,9 @@ public struct TaskPlan: Sendable {
     authentication = authentication.inheriting(server.snapshot.authentication).ofCall?.settings ?? .none
   }
 
+  /// Removes the task's own authentication from one that was kept. The server's rules remain.
+  package mutating func keepServersTokens() { authentication = authentication.serversOnly }
+
   /// Returns a closure that makes later plans of the same work, which use the tokens that are current now.
   package func keepingTokens(_ makePlan: @escaping @Sendable () -> TaskPlan) -> @Sendable () -> TaskPlan {
     var first = self

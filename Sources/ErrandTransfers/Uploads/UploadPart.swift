@@ -76,7 +76,8 @@ struct UploadPart: ServerTask {
     plan.httpMethod = method
     plan.headers = headers
     if !isTrusted {
-      (plan.authentication, plan.isCrossOrigin) = (.inherited, true)
+      plan.keepServersTokens()
+      plan.isCrossOrigin = true
       if plan.cookiePolicy.statesCookies { plan.cookiePolicy = .none }
     }
     (plan.linkedURL, plan.addedQuery) = (place, [:])  // the URL already contains the task's query

@@ -36,6 +36,7 @@ extension Attempt.Exchange {
         ProgressCounter(of: attempt.number, clock: call.manager.clock, notify: $0)
       }
       do {
+        try call.checkTokens(of: request)  // after all waits
         let breaker = call.snapshot.configuration.circuitBreaker
         if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
         // After waiting for a slot, so that no stale cookies are sent.

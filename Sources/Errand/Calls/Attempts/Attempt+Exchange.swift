@@ -108,11 +108,17 @@ extension Attempt {
   func exchange(
     _ request: HTTPRequest, _ digest: DigestExchange? = nil, _ race: Exchange.Race = .alone
   ) async throws -> HTTPResponse {
-    let response = try await request.renewingProxyCredential {
-      try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()
+    // Here, because a step may change the URL or return another response. Not in the slot, because the store may make
+    // calls.
+    do {
+      let response = try await request.renewingProxyCredential {
+        try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()
+      }
+      if call.sharesResponses, let sent = response.request { await call.forget(response, to: sent) }
+      return response
+    } catch {
+      if call.sharesResponses, !sent.isNothing { await call.forget(unanswered: request) }
+      throw error
     }
-    // Here, because a step may return another response. Not in the slot, because the store may make calls.
-    if call.sharesResponses, let sent = response.request { await call.forget(response, to: sent) }
-    return response
   }
 }

@@ -18,6 +18,14 @@ extension Call {
   /// The authentication of this call's validations and shared requests, which must use the same tokens.
   var ownAuthentication: Authentication { rules.authentication?.settings ?? .none }
 
+  /// Throws if the app has forgotten a token of the request. Call this just before the request is sent.
+  func checkTokens(of request: HTTPRequest) throws {
+    guard rules.authentication != nil, sources(for: request).contains(where: \.isClosed) else { return }
+    var error = TaskError.forgotten
+    error.isTokenFailure = true
+    throw error
+  }
+
   /// Whether the server refused a token, according to one of the request's authenticators.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
     sources(for: sent).contains { $0.isAuthenticationFailure(response) }
@@ -37,34 +45,35 @@ extension Call {
 
   /// Authenticates a request and sends it.
   func authenticated(
-    _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
+    _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard rules.authentication != nil else { return try await next(request) }
-    return try await authenticated(request, by: ArraySlice(rules(for: request.url)), keeping: request, next)
+    return try await authenticated(
+      request, of: attempt, by: ArraySlice(rules(for: request.url)), keeping: request, next)
   }
 
   /// Applies the rules to a request in order, each nested in the previous one.
   private func authenticated(
-    _ request: HTTPRequest, by rules: ArraySlice<AuthenticationRule>, keeping kept: HTTPRequest,
+    _ request: HTTPRequest, of attempt: Attempt, by rules: ArraySlice<AuthenticationRule>, keeping kept: HTTPRequest,
     _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard let rule = rules.first else { return try await next(request) }
-    return try await authenticated(request, by: rule, keeping: kept) { request in
-      try await authenticated(request, by: rules.dropFirst(), keeping: kept, next)
+    return try await authenticated(request, of: attempt, by: rule, keeping: kept) { request in
+      try await authenticated(request, of: attempt, by: rules.dropFirst(), keeping: kept, next)
     }
   }
 
   /// Authenticates a request and sends it. If the server refuses the token, resends the request with a new one.
   private func authenticated(
-    _ request: HTTPRequest, by rule: AuthenticationRule, keeping kept: HTTPRequest,
+    _ request: HTTPRequest, of attempt: Attempt, by rule: AuthenticationRule, keeping kept: HTTPRequest,
     _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     let source = rule.source(for: request)
-    let attempt = SigningAttempt(
+    let signing = SigningAttempt(
       known: source.failureCount, kept: rule.isServers ? kept : nil, context: refreshContext,
       remaining: { [self] in remaining },
       note: { [trace] in trace.note($0) })
-    guard let signed = try await sign(request, refused: nil, source, attempt) else { return try await next(request) }
+    guard let signed = try await sign(request, refused: nil, source, signing) else { return try await next(request) }
     var response = try await next(signed.request)
     guard let version = signed.version, judgesToken(response, to: request, source) else { return response }
     guard source.isAuthenticationFailure(response) else {
@@ -73,7 +82,7 @@ extension Call {
     }
     source.refused(version, by: response)
     guard source.isRefreshable else { return response }
-    if let obstacle = obstacle(toReplaying: request, after: response) {
+    if let obstacle = obstacle(toReplaying: request, of: attempt, after: response) {
       noteRefusal(obstacle)
       return response
     }
@@ -81,7 +90,7 @@ extension Call {
     if !response.body.isInMemory, !Answer(self, response).isAccepted {
       response.body = Excerpt.body(await excerpt(of: response.body), of: response.body)
     }
-    guard let again = try await sign(request, refused: version, source, attempt) else { return response }
+    guard let again = try await sign(request, refused: version, source, signing) else { return response }
     if let obstacle = spendReplay(of: again.request, with: source, version: again.version ?? 0) {
       noteRefusal(obstacle)
       return response
@@ -121,12 +130,14 @@ extension Call {
     }
   }
 
-  private func obstacle(toReplaying request: HTTPRequest, after response: HTTPResponse) -> String? {
+  private func obstacle(
+    toReplaying request: HTTPRequest, of attempt: Attempt, after response: HTTPResponse
+  ) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
     // A refused request had no effect (RFC 9110 §15.5.2), but a redirected request may have had an effect at an earlier
     // hop.
     let isDirect = response.url == request.url && response.redirects.isEmpty
-    return isDirect || request.isRepeatable(plan.idempotency) ? nil : Self.onceOnly(request.method)
+    return isDirect ? nil : attempt.sent.onceOnly.map(Self.onceOnly)
   }
 
   /// Returns the reason not to answer a challenge, or `nil` if it can be answered. A challenged request had no effect,

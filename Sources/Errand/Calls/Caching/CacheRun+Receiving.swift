@@ -53,12 +53,8 @@ extension CacheRun {
   /// without the account's credential, for another account, or if the account's tokens have been forgotten.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     guard call.account(of: sent) == account, account?.isForgotten != true else { return false }
-    // The key contains the account, but the authenticator had no token yet.
-    if account != nil, sent.options.credentialHeaders.isEmpty, !sent.options.hasAuthenticatedDigest,
-      !sent.headers.contains(.authorization)
-    {
-      return false
-    }
+    // The key contains the account, but an authenticator had no token yet.
+    if account != nil, sent.options.lacksToken { return false }
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest || (account != nil && sent.options.hasAuthenticatedDigest),
       CacheKey.Target(sent) == CacheKey.Target(request)

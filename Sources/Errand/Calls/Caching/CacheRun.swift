@@ -180,7 +180,7 @@ final class CacheRun: Sendable {
     } catch let error as TaskError where error.isFailureOfRemote {
       guard let outcome = try await run.serveInstead(of: nil) else { throw error }
       // Otherwise, a server that is always slower than the policy's limit would never update the stored response.
-      if error.isTimeout, call.plan.idempotency != .neverRepeat, case .networkFirst = caching.policy.mode {
+      if error.isTimeout, call.methodSentOnce == nil, case .networkFirst = caching.policy.mode {
         call.validateAfterwards(key, since: validations)
       }
       return outcome
@@ -226,6 +226,12 @@ final class CacheRun: Sendable {
 
   /// Resends the request without a condition, because the 304 did not match the stored response.
   func askAgain(_ attempts: Attempts) async throws -> Answer {
+    if let method = call.methodSentOnce {
+      throw TaskError(
+        .badResponse,
+        "the 304 Not Modified does not match the stored response, and the request was not resent: \(Call.onceOnly(method))",
+        phase: .receiving)
+    }
     let run =
       asking.map { CacheRun(self, Asking(reason: $0.reason, isConditional: false, changes: $0.changes)) } ?? self
     return try await run.settle(try await attempts(request, run), attempts)

@@ -54,7 +54,8 @@ final class HandleWork<Value: Sendable>: Sendable {
   /// Starts the current run. The job retains this object until the job ends, even if the handle has been released.
   func start() {
     let round = state.withLock { $0.progress.round }
-    let plan = plan()
+    var plan = plan()
+    plan.keepTokens()  // here, because the user may change before the job begins
     let (calls, queues) = (plan.server.manager.calls, plan.server.manager.serialQueues)
     let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel(round: round) ?? false })
     let run = WaitNode()
@@ -75,7 +76,7 @@ final class HandleWork<Value: Sendable>: Sendable {
         calls.leave(number)
       }
       do {
-        finish(.success(try await run.workAlone { try await operation(plan, control) }), round)
+        finish(.success(try await run.workAlone { [plan] in try await operation(plan, control) }), round)
       } catch {
         finish(.failure(error), round)
       }

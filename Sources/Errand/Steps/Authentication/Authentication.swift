@@ -145,9 +145,18 @@ extension Authentication {
   ///
   /// Cancels a running refresh and waits until it ends. A refresh can also call this method: the previous token is
   /// forgotten, and running calls use the token that the refresh returns.
-  /// Throws an error if a token can't be removed.
+  /// Throws an error if a token can't be removed from its store. All other tokens are forgotten nevertheless.
   public func forget() async throws {
-    for rule in form.rules { try await rule.credentials.forget() }
+    var failure: (any Error)?
+    for rule in form.rules {
+      do { try await rule.credentials.forget() } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Only the rules of the server's configuration.
+  var serversOnly: Authentication {
+    Authentication(form.replacing { $0.isServers ? .rule($0) : .all([]) })
   }
 
   /// The authentication as part of a server's configuration.

@@ -119,8 +119,11 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private func signed(
     _ request: HTTPRequest, _ present: Machine.Versioned?, _ attempt: SigningAttempt
   ) throws -> SignedRequest {
-    guard let present else { return SignedRequest(request: request, version: 0) }
     var signed = request
+    guard let present else {
+      signed.options.lacksToken = true
+      return SignedRequest(request: signed, version: 0)
+    }
     try method.apply(present.token, to: &signed)
     let names = Set(
       (request.headers.map(\.name) + signed.headers.map(\.name)).filter {

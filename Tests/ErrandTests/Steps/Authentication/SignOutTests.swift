@@ -165,6 +165,96 @@ import Testing
     await #expect(throws: TaskError.self) { try await call.value }
   }
 
+  @Test func `a handle has the tokens from its start`() async throws {
+    let shop = VirtualShop(configure: { $0.authentication = users.signIn }) { [self] _, request, _ in
+      note(request)
+      return .ok(request)
+    }
+    for _ in 0..<200 {
+      let handle: TaskHandle<HTTPResponse> = shop.server.manager.start(shop.task(method: .post))
+      try await users.change(to: "bob")
+      _ = try? await handle.value
+      try await users.change(to: "ann")
+    }
+    #expect(!sent.withLock { $0 }.contains("Bearer bob"))
+  }
+
+  @Test func `a call that waits for a network during a sign-out fails, and sends nothing more`() async throws {
+    struct Network: Reachability {
+      let signOut: @Sendable () async throws -> Void
+
+      func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws { try await signOut() }
+    }
+    let network = Network { [users] in try await users.change(to: "bob") }
+    let shop = VirtualShop(configure: {
+      $0.authentication = users.signIn
+      $0.waitsForConnectivity = true
+      $0.reachability = network
+    }) { [self] number, request, _ in
+      note(request)
+      if number == 1 { throw TaskError(.offline, "no network", phase: .connecting, wasNotSent: true) }
+      return .ok(request)
+    }
+    let call = Task { await code(shop.task(method: .post)) }
+    await shop.clock.pass(.seconds(1), sleepers: 2)
+    #expect(await call.value == .authenticationFailed)
+    #expect(sent.withLock { $0 } == ["Bearer ann"])
+  }
+
+  @Test func `a redirect after a sign-out is not followed with the token`() async throws {
+    let shop = VirtualShop(configure: {
+      $0.authentication = users.signIn
+      $0.redirectPolicy = .decide { [users] _, next in
+        try await users.change(to: "bob")
+        return next
+      }
+    }) { [self] number, request, _ in
+      note(request)
+      return number == 1 ? .status(.temporaryRedirect, headers: [.location: "/moved"], for: request) : .ok(request)
+    }
+    #expect(await code(shop.task(method: .post)) == .authenticationFailed)
+    #expect(sent.withLock { $0 } == ["Bearer ann"])
+  }
+
+  @Test func `a Digest challenge after a sign-out is not answered`() async throws {
+    let signIn = Authentication.digest(user: "ann", password: "secret")
+    let shop = VirtualShop(configure: { $0.authentication = signIn }) { [self] _, request, _ in
+      note(request)
+      try await signIn.forget()
+      let challenge = #"Digest realm="shop", nonce="1", qop="auth", algorithm=SHA-256"#
+      return .status(.unauthorized, headers: ["WWW-Authenticate": challenge], for: request)
+    }
+    #expect(await code(shop.task(method: .post)) == .authenticationFailed)
+    #expect(sent.withLock { $0 } == [nil])
+  }
+
+  @Test func `forgets all tokens, even if one can't be removed`() async throws {
+    struct Key: Authenticator {
+      struct NotRemoved: Error {}
+
+      let name: HTTPHeaderName
+      let user: Shared<String>
+
+      func apply(_ token: String, to request: inout HTTPRequest) { request.headers[name] = token }
+      func forget() async throws { if name == "X-Shop" { throw NotRemoved() } }
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        user.withLock { $0 }
+      }
+    }
+    let user = Shared("ann")
+    let (first, second) = (Key(name: "X-Shop", user: user), Key(name: "X-Depot", user: user))
+    let signIn = Authentication.all([.custom(first), .custom(second)])
+    let shop = VirtualShop(configure: { $0.authentication = signIn }) { [sent] _, request, _ in
+      sent.withLock { $0 += [request.headers["X-Shop"], request.headers["X-Depot"]] }
+      return .ok(request)
+    }
+    try await shop.task().run()
+    await #expect(throws: Key.NotRemoved.self) { try await signIn.forget() }
+    user.withLock { $0 = "bob" }
+    try await shop.task().run()
+    #expect(sent.withLock { $0 } == ["ann", "ann", "bob", "bob"])
+  }
+
   @Test func `forget() does not affect a call to a path without these credentials`() async throws {
     let shop = shop(users.signIn.forPaths(below: "/account"), pausing: 2)
     #expect(try await shop.get("account").text == "Bearer ann")

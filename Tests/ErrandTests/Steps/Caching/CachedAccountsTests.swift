@@ -27,7 +27,8 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "no response is stored without an account")
   }
 
-  @Test func `does not store a response to a request without the account's token`() async throws {
+  @Test(arguments: [false, true])
+  func `does not store a response to a request without the account's token`(hasKey: Bool) async throws {
     struct Guest: Authenticator {
       let token: Shared<String?>
       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Token"] = token }
@@ -36,7 +37,10 @@ import Testing
       }
     }
     let token = Shared<String?>(nil)
-    let shop = CachedShop(configure: { $0.authentication = .custom(Guest(token: token)) }) { _, request in
+    let shop = CachedShop(configure: { configuration in
+      let guest = Authentication.custom(Guest(token: token))
+      configuration.authentication = hasKey ? .all([.apiKey("key", header: "X-Key"), guest]) : guest
+    }) { _, request in
       .text(request.headers["X-Token"] ?? "guest", [.cacheControl: "max-age=60"], for: request)
     }
     #expect(try await shop.get() == ("guest", "errand; fwd=uri-miss"))

@@ -61,6 +61,30 @@ import Testing
     #expect(try await shop.get().text == "3")
   }
 
+  @Test(arguments: [false, true])
+  func `an unanswered change removes the stored response of the URL that it was sent to`(
+    isRedirected: Bool
+  ) async throws {
+    struct Moving: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        if request.url.path == "/logical" { request.url = .known("https://shop.test/widgets/7") }
+        return try await next(request)
+      }
+    }
+    let shop = CachedShop(configure: { if !isRedirected { $0.perAttemptSteps = [Moving()] } }) { number, request in
+      if request.method.isSafe { return .text("\(number)", [.cacheControl: "max-age=60"], for: request) }
+      guard request.url.path == "/widgets/7" else {
+        return .status(.temporaryRedirect, headers: [.location: "/widgets/7"], for: request)
+      }
+      throw TaskError(.connectionLost, "no", phase: .awaitingResponse)
+    }
+    _ = try await shop.get()
+    let change = CachedTask(path: isRedirected ? "moved" : "logical", httpMethod: .put).on(shop.server)
+    await #expect(throws: TaskError.self) { _ = try await change.run() }
+    #expect(try await shop.get().text == "\(shop.sentCount)")
+  }
+
   @Test func `a change that was not sent keeps the stored response`() async throws {
     let shop = CachedShop { number, request in
       if request.method.isSafe { return .text("\(number)", [.cacheControl: "max-age=60"], for: request) }
