@@ -45,7 +45,7 @@ extension TaskError {
     public static let unreadableBody = Code(own: "unreadableBody")
     /// The request had to be resent, but its body can only be read once.
     public static let bodyNotReplayable = Code(own: "bodyNotReplayable")
-    /// The response body was read again after a loop over it ended early, which cancelled the transfer.
+    /// A streamed response body was read again after a loop or a step had begun to read it.
     public static let bodyConsumed = Code(own: "bodyConsumed")
     /// The body was shorter or longer than its declared length.
     public static let bodyLengthMismatch = Code(own: "bodyLengthMismatch")

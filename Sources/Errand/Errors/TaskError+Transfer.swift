@@ -14,7 +14,7 @@ extension TaskError {
         wasNotSent: true)
     case is HTTPBodyConsumedError:
       TaskError(
-        .bodyConsumed, "the body can only be read once, and a loop or a step has already read part of it",
+        .bodyConsumed, "the body can only be read once, and a loop or a step has already begun to read it",
         phase: .receiving, underlying: error)
     default: error
     }

@@ -22,7 +22,8 @@ public protocol PerCallStep: Step {}
 /// A step that runs for every attempt.
 ///
 /// The attempt holds no slot while the step runs, so the step may make calls. The response body is already complete
-/// and in memory, or in a file if the task downloads to a file. Only the body of a stream is still unread.
+/// and in memory, or in a file if the task downloads to a file, so it can be read several times. Only the body of a stream
+/// is still unread. A step that reads a stream must return a response with another body.
 public protocol PerAttemptStep: Step {}
 
 /// The rest of the chain after a step.

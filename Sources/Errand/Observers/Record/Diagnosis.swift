@@ -289,7 +289,7 @@ extension Diagnosis {
         ("the body exceeds the limit for bodies in memory", "use download(to:) or stream(), or raise maximumBodySize")
       case .bodyConsumed:
         (
-          "the body was read again after a loop over it ended early",
+          "a loop or a step had already begun to read the body",
           "continue with the same iterator, or collect() the body"
         )
       case .digestMismatch: ("the file does not match its digest", "download the file again, then check the digest")
