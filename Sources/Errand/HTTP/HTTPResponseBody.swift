@@ -51,6 +51,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   private struct State {
     var content: Content
+    /// The last reader of a body in a file, while it is reading.
+    weak var reader: (any HTTPBodySource)?
     /// The position of ``next()`` in a body that can be read again. It starts again after the end. Iterators and
     /// ``collect(upTo:)`` have their own positions.
     var position = Position.start
@@ -144,7 +146,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       case (.start, .memory(let data)) where !data.isEmpty:
         try count(data)
         return (data, .last)
-      case (.start, .file(let file)): source = try file.reader()
+      case (.start, .file(let file)): source = try reader(of: file)
       case (.start, .stream(let stream)): source = stream
       case (.start, .memory), (.last, _):
         end(.complete)
@@ -167,7 +169,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       let data =
         switch try content() {
         case .memory(let data): data
-        case .file(let file): try await file.reader().collect(upTo: limit)
+        case .file(let file): try await reader(of: file).collect(upTo: limit)
         case .stream(let source): try await source.collect(upTo: limit)
         }
       try count(data)
@@ -222,6 +224,15 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
+  private func reader(of file: any FileBody) throws -> any HTTPBodySource {
+    let reader = try file.reader()
+    try state.withLock { state in
+      try state.check()
+      state.reader = reader
+    }
+    return reader
+  }
+
   /// Whether all bytes are still there: the body can be read again, or nothing has been read from its stream.
   var isWhole: Bool { state.withLock { $0.stream == nil || !$0.hasBegun } }
 
@@ -240,8 +251,12 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Ends the transfer because the reader left the loop. A body in memory or in a file can be read again.
   private func release() {
-    state.withLock { if $0.stream != nil, $0.ending == nil { $0.isReleased = true } }
-    cancel()
+    let isStream = state.withLock { state in
+      guard state.stream != nil else { return false }
+      if state.ending == nil { state.isReleased = true }
+      return true
+    }
+    if isStream { cancel() } else { end(.dropped) }  // other readers of a file continue
   }
 
   /// The source of a streamed body.
@@ -305,9 +320,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   private func end(_ ending: Ending, _ stop: ((any HTTPBodySource)?) -> Void = { _ in }) {
     let (source, actions) = state.withLock { state -> ((any HTTPBodySource)?, (EndActions, (any HTTPBodySource)?)?) in
-      guard state.ending == nil else { return (state.stream, nil) }
+      let source = state.stream ?? state.reader
+      guard state.ending == nil else { return (source, nil) }
       state.ending = ending
-      return (state.stream, state.takeActions())
+      return (source, state.takeActions())
     }
     stop(source)
     var next = actions

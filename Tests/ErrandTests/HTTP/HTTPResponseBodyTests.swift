@@ -76,11 +76,18 @@ import Testing
     func cancel() { cancelled.open() }
   }
 
-  @Test(arguments: [false, true]) func `a source that ends when it is cancelled does not end the body`(
-    collects: Bool
-  ) async throws {
+  private final class File: FileBody {
+    private let source: any HTTPBodySource
+
+    init(_ source: any HTTPBodySource) { self.source = source }
+
+    func reader() -> any HTTPBodySource { source }
+  }
+
+  @Test(arguments: [false, true], [false, true])
+  func `a source that ends when it is cancelled does not end the body`(collects: Bool, isFile: Bool) async throws {
     let source = PoliteSource()
-    let body = HTTPResponseBody(source)
+    let body = isFile ? HTTPResponseBody(File(source)) : HTTPResponseBody(source)
     let reader = Task {
       if collects { return try await body.collect() }
       return try await body.reduce(into: Data()) { $0 += $1 }
