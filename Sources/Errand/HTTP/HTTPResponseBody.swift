@@ -204,15 +204,18 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return makeAsyncIterator()
   }
 
-  /// Ends the transfer if it is still running.
+  /// Ends the transfer if it is still running. A body in memory or in a file can be read again.
   public func cancel() { stop(.dropped) }
 
   /// Ends the transfer. The reader receives `error`.
   package func fail(_ error: any Error) {
     state.withLock { state in
       state.cause = state.cause ?? error
-      // All bytes arrived but could not be processed. Later reads must not return the rest as if it were the body.
-      if case .complete? = state.ending { state.ending = .failed(error) }
+      // The body may have ended before it was processed. Later reads must not return it as if it were complete.
+      switch state.ending {
+      case .complete, .dropped: state.ending = .failed(error)
+      case .failed, nil: break
+      }
     }
     stop(.failed(error))
   }
@@ -320,7 +323,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   private func end(_ ending: Ending, _ stop: ((any HTTPBodySource)?) -> Void = { _ in }) {
     let (source, actions) = state.withLock { state -> ((any HTTPBodySource)?, (EndActions, (any HTTPBodySource)?)?) in
-      let source = state.stream ?? state.reader
+      let source = state.stream ?? (ending.error == nil ? nil : state.reader)
       guard state.ending == nil else { return (source, nil) }
       state.ending = ending
       return (source, state.takeActions())

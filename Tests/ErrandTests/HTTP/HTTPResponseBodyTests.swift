@@ -104,6 +104,24 @@ import Testing
     await #expect(throws: HTTPBodyConsumedError.self) { try await body.next() }
   }
 
+  @Test func `a reader of a file continues when the body is cancelled`() async throws {
+    let file = File(Source(["first", "second"], isWhole: true))
+    let body = HTTPResponseBody(file)
+    let reader = body.makeAsyncIterator()
+    #expect(try await reader.next() == Data("first".utf8))
+    body.cancel()
+    #expect(try await reader.next() == Data("second".utf8))
+    #expect(try await reader.next() == nil)
+  }
+
+  @Test func `a body whose loop was left early can still fail`() async throws {
+    let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
+    for try await _ in body { break }
+    body.fail(HTTPBodyLimitError(limit: 1))
+    #expect(body.failure is HTTPBodyLimitError)
+    await #expect(throws: HTTPBodyLimitError.self) { try await body.next() }
+  }
+
   @Test func `a complete body that fails cannot be read again`() async throws {
     let body = HTTPResponseBody(Source(["first"], isWhole: true))
     #expect(try await body.collect() == Data("first".utf8))

@@ -25,7 +25,8 @@ final class DiskBody: HTTPBodySource {
   func next() async throws -> Data? {
     do {
       return try state.withLock { state in
-        guard state.file >= 0, state.next < range.upperBound else { return nil }
+        guard state.next < range.upperBound else { return nil }
+        guard state.file >= 0 else { throw CancellationError() }
         let number = state.next / DiskLayout.frameSize
         let bytes = try Self.frame(number, of: state.file, layout)
         let start = number * DiskLayout.frameSize
@@ -33,7 +34,7 @@ final class DiskBody: HTTPBodySource {
         state.next += piece.count
         return piece.count == bytes.count ? bytes : Data(piece)
       }
-    } catch {
+    } catch let error as TaskError {
       onDamage()
       throw error
     }
