@@ -35,6 +35,8 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
     }
 
     init(_ plan: TaskPlan) {
+      var plan = plan
+      plan.keepTokens()
       self.plan = plan
       let server = plan.server.configuration.cachePolicy
       calls = (plan.cachePolicy.isInherited ? server : plan.cachePolicy).callsForUpdates

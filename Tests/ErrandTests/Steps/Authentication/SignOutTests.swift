@@ -165,6 +165,16 @@ import Testing
     await #expect(throws: TaskError.self) { try await call.value }
   }
 
+  @Test func `updates() ends at a sign-out`() async throws {
+    let shop = shop(users.signIn, pausing: 0)
+    _ = try await shop.get()
+    var updates = shop.task().updates().makeAsyncIterator()
+    #expect(try await updates.next()?.payload == "Bearer ann")
+    try await users.change(to: "bob")
+    #expect(await taskError { _ = try await updates.next() }?.code == .authenticationFailed)
+    #expect(sent.withLock { $0 } == ["Bearer ann"])
+  }
+
   @Test func `a handle has the tokens from its start`() async throws {
     let shop = VirtualShop(configure: { $0.authentication = users.signIn }) { [self] _, request, _ in
       note(request)
