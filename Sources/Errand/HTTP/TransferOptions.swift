@@ -33,13 +33,13 @@ public struct TransferOptions: Sendable {
     let headers: Set<HTTPHeaderName>
     let account: String?
     let digest: Credential?
-    let lacksToken: Bool
+    let signers: [any RequestSigner]
 
-    init(_ headers: Set<HTTPHeaderName>, _ account: String?, _ digest: Credential?, _ lacksToken: Bool) {
+    init(_ headers: Set<HTTPHeaderName>, _ account: String?, _ digest: Credential?, _ signers: [any RequestSigner]) {
       self.headers = headers
       self.account = account
       self.digest = digest
-      self.lacksToken = lacksToken
+      self.signers = signers
     }
   }
 
@@ -136,25 +136,25 @@ public struct TransferOptions: Sendable {
   /// redacted.
   public var credentialHeaders: Set<HTTPHeaderName> {
     get { storage.values.signIn?.headers ?? [] }
-    set { values.signIn = SignIn(newValue, account, authenticatedDigest, lacksToken) }
+    set { values.signIn = SignIn(newValue, account, authenticatedDigest, signers) }
   }
 
   /// The account that the request will be authenticated as, set before authentication. Steps use it to keep accounts
   /// apart. `nil` if the request isn't authenticated.
   package var account: String? {
     get { storage.values.signIn?.account }
-    set { values.signIn = SignIn(credentialHeaders, newValue, authenticatedDigest, lacksToken) }
+    set { values.signIn = SignIn(credentialHeaders, newValue, authenticatedDigest, signers) }
   }
 
   /// The Digest credential set by an ``Authenticator``.
   var authenticatedDigest: Credential? {
     get { storage.values.signIn?.digest }
-    set { values.signIn = SignIn(credentialHeaders, account, newValue, lacksToken) }
+    set { values.signIn = SignIn(credentialHeaders, account, newValue, signers) }
   }
 
-  /// Whether one of the account's authenticators had no token, so that the response is a guest's.
-  var lacksToken: Bool {
-    get { storage.values.signIn?.lacksToken ?? false }
+  /// The signers whose tokens authenticate the request, in order.
+  var signers: [any RequestSigner] {
+    get { storage.values.signIn?.signers ?? [] }
     set { values.signIn = SignIn(credentialHeaders, account, authenticatedDigest, newValue) }
   }
 
@@ -235,4 +235,10 @@ public struct TransferOptions: Sendable {
     result.context = after.context  // can't be compared, but is the same during the entire call
     return result
   }
+}
+
+/// Authenticates requests with its token.
+protocol RequestSigner: Sendable, AnyObject {
+  /// Whether the app has forgotten the token, so that no request can be authenticated any more.
+  var isClosed: Bool { get }
 }

@@ -20,7 +20,7 @@ extension Call {
 
   /// Throws if the app has forgotten a token of the request. Call this just before the request is sent.
   func checkTokens(of request: HTTPRequest) throws {
-    guard rules.authentication != nil, sources(for: request).contains(where: \.isClosed) else { return }
+    guard rules.authentication != nil, request.options.signers.contains(where: \.isClosed) else { return }
     var error = TaskError.forgotten
     error.isTokenFailure = true
     throw error
@@ -38,7 +38,7 @@ extension Call {
     else { return next }
     var next = next
     for name in next.options.credentialHeaders { next.headers.remove(name) }
-    next.options.credentialHeaders = []
+    (next.options.credentialHeaders, next.options.signers) = ([], [])
     if next.options.hasAuthenticatedDigest { next.options.digest = nil }
     return next
   }

@@ -52,9 +52,10 @@ extension CacheRun {
   /// credential or another selecting field, because the key does not include the change, and if the request was sent
   /// without the account's credential, for another account, or if the account's tokens have been forgotten.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
-    guard call.account(of: sent) == account, account?.isForgotten != true else { return false }
-    // The key contains the account, but an authenticator had no token yet.
-    if account != nil, sent.options.lacksToken { return false }
+    let sender = call.account(of: sent)
+    guard sender == account, account?.isForgotten != true else { return false }
+    // The key contains the account, but an authenticator had no token, or a redirect removed it.
+    if let sender, !sender.hasSigned(sent), !request.headers.contains(.authorization) { return false }
     guard response.url == request.url, !response.status.isRedirect, sent.method == request.method,
       sent.options.digest == request.options.digest || (account != nil && sent.options.hasAuthenticatedDigest),
       CacheKey.Target(sent) == CacheKey.Target(request)

@@ -26,10 +26,16 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     var rejection: HTTPResponse?
     /// The token version whose retries have been charged to the retry budget.
     var paidVersion = 0
-    /// The number of refreshes started so far, and the latest refresh.
+    /// The number of refreshes started so far.
     var flights = 0
+    /// The running refresh.
     var flight: Task<Void, Never>?
     var forgetCount: Int
+
+    /// Releases a refresh that has ended. A Swift task keeps its memory until it is released.
+    mutating func release(_ number: Int) {
+      if number == flights { flight = nil }
+    }
   }
 
   private let method: Method
@@ -119,11 +125,8 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
   private func signed(
     _ request: HTTPRequest, _ present: Machine.Versioned?, _ attempt: SigningAttempt
   ) throws -> SignedRequest {
+    guard let present else { return SignedRequest(request: request, version: 0) }
     var signed = request
-    guard let present else {
-      signed.options.lacksToken = true
-      return SignedRequest(request: signed, version: 0)
-    }
     try method.apply(present.token, to: &signed)
     let names = Set(
       (request.headers.map(\.name) + signed.headers.map(\.name)).filter {
@@ -137,6 +140,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
       return SignedRequest(request: request, version: nil)
     }
     signed.options.credentialHeaders.formUnion(names)
+    signed.options.signers.append(self)
     if setsDigest { signed.options.authenticatedDigest = signed.options.digest }
     return SignedRequest(request: signed, version: present.version)
   }
@@ -234,6 +238,7 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
         let ids = state.machine.succeeded(token, isNew: isNew, at: flight.context.clock.now)
         state.hasLoaded = true
         state.rejection = nil
+        state.release(flight.number)
         return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, token == nil ? nil : state.machine.current)
       }
       for caller in waiting { caller.waiter.resume(returning: .success(later)) }
@@ -246,7 +251,9 @@ final class CredentialRegistry<Method: Authenticator>: CredentialSource {
     let error = explained(error)
     let (waiting, again) = state.withLock { state -> ([Waiting], Int?) in
       switch state.machine.failed(error, at: flight.context.clock.now) {
-      case .notify(let ids): return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
+      case .notify(let ids):
+        state.release(flight.number)
+        return (ids.compactMap { state.waiters.removeValue(forKey: $0) }, nil)
       case .beginAgain:
         state.flights += 1
         return ([], state.flights)

@@ -6,13 +6,11 @@ struct SignedRequest: Sendable {
 }
 
 /// A single token of an authenticator.
-protocol CredentialSource: Sendable, AnyObject {
+protocol CredentialSource: RequestSigner {
   /// The key of the token, from ``Authenticator/tokenKey(for:)``.
   var key: String { get }
   /// How often the token has been forgotten.
   var forgetCount: Int { get }
-  /// Whether the app has forgotten the token, so that no request can be authenticated any more.
-  var isClosed: Bool { get }
   var isRefreshable: Bool { get }
   /// The number of failed refreshes so far. An attempt stores this number when it starts.
   var failureCount: Int { get }

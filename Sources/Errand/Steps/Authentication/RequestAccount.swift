@@ -15,6 +15,9 @@ struct RequestAccount: Sendable, Hashable {
   /// Whether the app has forgotten the account's tokens. From then on, nothing is sent or stored for the account.
   var isForgotten: Bool { sources.contains { $0.isClosed } }
 
+  /// Whether every source has authenticated the request.
+  func hasSigned(_ request: HTTPRequest) -> Bool { sources.elementsEqual(request.options.signers, by: ===) }
+
   static func == (left: RequestAccount, right: RequestAccount) -> Bool {
     left.name == right.name && left.sources.elementsEqual(right.sources, by: haveSameToken)
   }

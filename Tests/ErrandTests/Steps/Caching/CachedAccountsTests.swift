@@ -27,6 +27,20 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "no response is stored without an account")
   }
 
+  @Test(arguments: ["https://other.test/bounce", "/bounce"])
+  func `does not store a response for an account whose token a redirect removed`(place: String) async throws {
+    let signIn = Authentication.bearer("ann").forPaths(below: "/widgets")
+    let shop = CachedShop(configure: { $0.authentication = signIn }) { number, request in
+      if number == 1 { return .status(.found, headers: [.location: place], for: request) }
+      if request.url.path == "/bounce" {
+        return .status(.found, headers: [.location: "https://shop.test/widgets/7"], for: request)
+      }
+      return .text(request.headers[.authorization] ?? "guest", [.cacheControl: "max-age=60"], for: request)
+    }
+    #expect(try await shop.get().text == "guest")
+    #expect(try await shop.get().text == "Bearer ann")
+  }
+
   @Test(arguments: [false, true])
   func `does not store a response to a request without the account's token`(hasKey: Bool) async throws {
     struct Guest: Authenticator {
