@@ -8,16 +8,16 @@ extension Call {
   }
 
   /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
-  /// `CancellationError` if the call has already been cancelled, and ``TaskError`` with code `.bodyConsumed` if a step has
-  /// read part of the body.
+  /// `CancellationError` if the call has already been cancelled, and ``HTTPBodyConsumedError`` if a step has read part of
+  /// the body.
   package func handOver(_ response: HTTPResponse) throws {
     let body = response.body
-    guard body.isWhole else { throw TaskError.ofTransfer(HTTPBodyConsumedError()) }
+    try body.checkWhole()
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
     guard state.withLock({ $0.life.handOver(reading) }) else { throw CancellationError() }
     // Capturing the body in its own handlers would leak it.
-    body.explainFailures { [self] in explained(TaskError.ofTransfer($0)) }
+    body.explainFailures { [self] in explained($0) }
     body.onEnd { [self] ending, _ in
       manager.calls.leave(self)
       state.withLock { $0.deadline }?.cancel()

@@ -239,7 +239,7 @@ package final class Call: Sendable {
     if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
       return completed(.timeout(.call, after: limit, phase: phase))
     }
-    if error is CancellationError { return error }
+    let error = TaskError.ofTransfer(error)
     if let error = error as? TaskError { return completed(error) }
     return error
   }

@@ -185,7 +185,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Reads the entire body into memory, so it can be read again, and releases the source. Throws
   /// ``HTTPBodyConsumedError`` if part of a streamed body has been read.
   package func gather(upTo limit: Int = .max) async throws -> Data {
-    guard isWhole else { throw HTTPBodyConsumedError() }
+    try checkWhole()
     let data = try await collect(upTo: limit)
     // The local reference keeps the source from being released while the lock is held.
     let source = source
@@ -200,7 +200,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Returns a reader of the entire body. Throws ``HTTPBodyConsumedError`` if part of a streamed body has been read.
   package func fromStart() throws -> AsyncIterator {
-    guard isWhole else { throw HTTPBodyConsumedError() }
+    try checkWhole()
     return makeAsyncIterator()
   }
 
@@ -239,6 +239,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Whether all bytes are still there: the body can be read again, or nothing has been read from its stream.
   var isWhole: Bool { state.withLock { $0.stream == nil || !$0.hasBegun } }
 
+  /// Throws ``HTTPBodyConsumedError`` if part of a streamed body has been read.
+  func checkWhole() throws { if !isWhole { throw HTTPBodyConsumedError() } }
+
   /// Whether the body has been read to its end.
   var isComplete: Bool { if case .complete? = state.withLock({ $0.ending }) { true } else { false } }
 
@@ -254,12 +257,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
   /// Ends the transfer because the reader left the loop. A body in memory or in a file can be read again.
   private func release() {
-    let isStream = state.withLock { state in
-      guard state.stream != nil else { return false }
-      if state.ending == nil { state.isReleased = true }
-      return true
-    }
-    if isStream { cancel() } else { end(.dropped) }  // other readers of a file continue
+    state.withLock { if $0.stream != nil, $0.ending == nil { $0.isReleased = true } }
+    cancel()
   }
 
   /// The source of a streamed body.
@@ -321,6 +320,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Ends the body before its source, so that a source can't pass its cancellation off as the end of the body.
   private func stop(_ ending: Ending) { end(ending) { $0?.cancel() } }
 
+  /// Other readers of a file continue after a reader has left, but not after a failure.
   private func end(_ ending: Ending, _ stop: ((any HTTPBodySource)?) -> Void = { _ in }) {
     let (source, actions) = state.withLock { state -> ((any HTTPBodySource)?, (EndActions, (any HTTPBodySource)?)?) in
       let source = state.stream ?? (ending.error == nil ? nil : state.reader)

@@ -88,4 +88,27 @@ import Testing
     #expect(error?.code == .bodyConsumed)
     #expect(await eventually { server.manager.callCount == 0 && server.manager.throttle.streams == 0 })
   }
+
+  @Test(arguments: Reading.allCases)
+  func `a step that has begun to read its own stream makes the call throw .bodyConsumed`(
+    reading: Reading
+  ) async throws {
+    struct Answering: PerCallStep {
+      let reading: Reading
+
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = HTTPResponse(
+          url: request.url, body: HTTPResponseBody(ChunkSource([Data("a".utf8), Data("b".utf8)])))
+        try await reading.read(response.body)
+        return response
+      }
+    }
+    try await withFolder { folder in
+      let task = PlainTask().on(server(calls: [Answering(reading: reading)]))
+      #expect(await taskError { _ = try await task.data() }?.code == .bodyConsumed)
+      #expect(await taskError { try await task.run() }?.code == .bodyConsumed)
+      let file = folder.appendingPathComponent("file")
+      #expect(await taskError { _ = try await task.download(to: file) }?.code == .bodyConsumed)
+    }
+  }
 }
