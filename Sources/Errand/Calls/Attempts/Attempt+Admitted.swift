@@ -36,7 +36,8 @@ extension Attempt.Exchange {
         ProgressCounter(of: attempt.number, clock: call.manager.clock, notify: $0)
       }
       do {
-        try call.checkTokens(of: request)  // after all waits
+        // After all waits, so that nothing is sent for a user who has signed out.
+        if request.options.signers.contains(where: \.isClosed) { throw TaskError.forgotten }
         let breaker = call.snapshot.configuration.circuitBreaker
         if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
         // After waiting for a slot, so that no stale cookies are sent.

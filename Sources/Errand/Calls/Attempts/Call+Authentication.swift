@@ -18,14 +18,6 @@ extension Call {
   /// The authentication of this call's validations and shared requests, which must use the same tokens.
   var ownAuthentication: Authentication { rules.authentication?.settings ?? .none }
 
-  /// Throws if the app has forgotten a token of the request. Call this just before the request is sent.
-  func checkTokens(of request: HTTPRequest) throws {
-    guard rules.authentication != nil, request.options.signers.contains(where: \.isClosed) else { return }
-    var error = TaskError.forgotten
-    error.isTokenFailure = true
-    throw error
-  }
-
   /// Whether the server refused a token, according to one of the request's authenticators.
   func refusesToken(_ response: HTTPResponse, to sent: HTTPRequest) -> Bool {
     sources(for: sent).contains { $0.isAuthenticationFailure(response) }

@@ -161,10 +161,12 @@ struct RefreshMachine<Token: Sendable> {
 extension TaskError {
   /// The error of a call whose token was forgotten while it was running.
   static var forgotten: TaskError {
-    TaskError(
+    var error = TaskError(
       .authenticationFailed,
       "the call can't be authenticated because `Authentication.forget()` was called after it began: start a new call",
       phase: .authenticating)
+    error.isTokenFailure = true
+    return error
   }
 
   /// Whether another token request may succeed immediately. After a 429, the server expects a pause.
