@@ -8,31 +8,21 @@ import Testing
   private var clock: CallClock { CallClock(manual) }
 
   @Test func `returns a value that arrives while the limit expires`() async throws {
-    let value = Task { [clock] in
-      try await clock.within(.seconds(1)) {
-        try? await CallClock(ManualClock()).sleep(for: .seconds(1))  // until it is cancelled
-        return 7
-      }
-    }
+    let value = wait { try? await Self.untilCancelled() }
     await manual.sleepers(count: 1)
     manual.advance(by: .seconds(1))
     #expect(try await value.value == 7)
   }
 
   @Test func `returns a value that arrives while the caller is cancelled`() async throws {
-    let value = Task { [clock] in
-      try await clock.within(.seconds(1)) {
-        try? await CallClock(ManualClock()).sleep(for: .seconds(1))  // until it is cancelled
-        return 7
-      }
-    }
+    let value = wait { try? await Self.untilCancelled() }
     await manual.sleepers(count: 1)
     value.cancel()
     #expect(try await value.value == 7)
   }
 
   @Test func `returns nil when the limit expires, and throws if the caller is cancelled`() async throws {
-    let (expired, cancelled) = (wait(), wait())
+    let (expired, cancelled) = (wait(for: Self.untilCancelled), wait(for: Self.untilCancelled))
     await manual.sleepers(count: 2)
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
@@ -40,10 +30,14 @@ import Testing
     #expect(try await expired.value == nil)
   }
 
-  private func wait() -> Task<Int?, any Error> {
+  private static func untilCancelled() async throws {
+    try await CallClock(ManualClock()).sleep(for: .seconds(1))
+  }
+
+  private func wait(for body: @escaping @Sendable () async throws -> Void) -> Task<Int?, any Error> {
     Task { [clock] in
       try await clock.within(.seconds(1)) {
-        try await CallClock(ManualClock()).sleep(for: .seconds(1))  // until it is cancelled
+        try await body()
         return 7
       }
     }
