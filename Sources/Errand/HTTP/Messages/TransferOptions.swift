@@ -236,9 +236,3 @@ public struct TransferOptions: Sendable {
     return result
   }
 }
-
-/// Authenticates requests with its token.
-protocol RequestSigner: Sendable, AnyObject {
-  /// Whether the app has forgotten the token, so that no request can be authenticated any more.
-  var isClosed: Bool { get }
-}

@@ -359,9 +359,3 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   /// Creates an iterator. A streamed body can only be read once.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }
-
-/// A body in a file, which can be read several times.
-protocol FileBody: AnyObject, Sendable {
-  /// Returns a reader of the entire body.
-  func reader() throws -> any HTTPBodySource
-}
