@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Returns whether `condition` becomes `true` in time, checking it every millisecond. Use this if no event reports the
+/// Returns whether `condition` becomes `true` in time, checking it again and again. Use this if no event reports the
 /// change.
 ///
 /// - Parameters:
@@ -11,10 +11,15 @@ package func eventually(
   within limit: Duration = .seconds(10), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
   let end = ContinuousClock.now + limit
+  var checks = 0
   while try await !condition() {
-    if ContinuousClock.now > end { return false }
+    checks += 1
+    // After a stall, the limit has passed before anything could run. So check a hundred times at least.
+    if ContinuousClock.now > end, checks > 100 { return false }
+    // Check less often if it takes long, because many tests wait concurrently.
+    let pause = DispatchTimeInterval.milliseconds(checks < 50 ? 1 : 10)
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
+      DispatchQueue.global().asyncAfter(deadline: .now() + pause) { continuation.resume() }
     }
   }
   return true

@@ -3,7 +3,7 @@ import Testing
 
 /// Checks the direction of dependencies between folders, because the compiler doesn't. A file's chapter is the deepest
 /// folder that is one, such as `Admission` in `Manager/Admission`.
-@Suite(.timeLimit(.minutes(1))) struct ChapterTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct ChapterTests {
   /// The chapters in order. A chapter can depend on earlier chapters, and the front can depend on every chapter.
   private static let chapters = [
     "Concurrency", "HTTP", "Record", "Errors", "Policies", "Bodies", "Events", "Transport", "Steps", "Admission",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks that every suite has a time limit, so that a test fails if it hangs.
-@Suite(.timeLimit(.minutes(1))) struct TimeLimitTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct TimeLimitTests {
   /// The literal is split because `FaultTests` counts its occurrences in each file.
   private static let mark = "@" + "Test"
 

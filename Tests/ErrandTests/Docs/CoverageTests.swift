@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks that `Docs/COVERAGE.md` lists every feature with an API, a guide and a test that exist.
-@Suite(.timeLimit(.minutes(1))) struct CoverageTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct CoverageTests {
   /// The rows of the table: ID, feature, API, guides and tests.
   private let rows: [[String]]
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Checks that the guide "Errors" lists every `TaskError` code and states whether the request was sent and is retried.
-@Suite(.timeLimit(.minutes(1))) struct DocumentedErrorsTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct DocumentedErrorsTests {
   private let rows: [String: [String]]
 
   init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Checks the numbers in the guides against the code.
-@Suite(.timeLimit(.minutes(1))) struct DocumentedNumbersTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct DocumentedNumbersTests {
   /// Checks that a document contains all statements, ignoring line breaks.
   private func check(_ document: String, says statements: String..., line: Int = #line) throws {
     let url = DocumentedCode.package.appendingPathComponent(document)

@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 /// Checks that the guide "Configuring a server" lists every setting with its default.
-@Suite(.timeLimit(.minutes(1))) struct DocumentedSettingsTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct DocumentedSettingsTests {
   /// The defaults in the second column, by the setting in the first column.
   private let defaults: [String: Set<String>]
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks that the code in the pages about moving from other libraries is compiled.
-@Suite(.timeLimit(.minutes(1))) struct MovingTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct MovingTests {
   private static let pages = [
     "FromAlamofire", "FromConvey", "FromFetcher", "FromGTMSessionFetcher", "FromNitroConnection", "FromRxHttpClient",
   ]

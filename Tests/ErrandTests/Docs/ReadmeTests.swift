@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct ReadmeTests {
   private static let readme = DocumentedCode.package.appendingPathComponent("README.md")
 
   /// The README and the guides. `.ci/documentation` builds and runs "Getting started" separately.

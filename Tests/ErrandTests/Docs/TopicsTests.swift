@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks that every public top-level type of a module is in a topic of its catalog.
-@Suite(.timeLimit(.minutes(1))) struct TopicsTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct TopicsTests {
   @Test(arguments: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandTesting", "ErrandURLSession"])
   func `every public type is in a topic`(
     _ module: String

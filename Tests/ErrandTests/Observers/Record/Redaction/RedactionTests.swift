@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RedactionTests {
+@Suite(.ownThread, .timeLimit(.minutes(1))) struct RedactionTests {
   private let redaction = Redaction.standard
 
   private func text(_ body: String, _ type: MediaType = .json) -> String {
