@@ -11,8 +11,8 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("InferIsolatedConformances"),  // SE-0470
 ]
 
-// On Linux the thread sanitizer does not see the lock of `Synchronization`, and reports races that are none. With this
-// in the environment, the library has another.
+// On Linux, the thread sanitizer doesn't recognize the lock of `Synchronization` and reports false races. With this
+// environment variable, the library uses a different lock.
 let lockSettings: [SwiftSetting] =
   Context.environment["ERRAND_SANITIZES_THREADS"] == nil ? [] : [.define("SANITIZES_THREADS")]
 
@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "ErrandInspection", dependencies: ["Errand", "ErrandFoundation"]),
     .target(name: "ErrandURLSession", dependencies: ["Errand"]),
     .target(name: "ErrandTesting", dependencies: ["Errand", "ErrandFoundation"]),
-    // Apart from ErrandTesting, which programs can link: a program that links Swift Testing can't be linked statically.
+    // Separate from ErrandTesting, because a program that links Swift Testing can't be linked statically.
     .target(name: "ErrandTestingTraits", dependencies: ["ErrandFoundation", "ErrandTesting"]),
 
     .executableTarget(
@@ -60,11 +60,11 @@ let package = Package(
       dependencies: ["Errand", "ErrandTransfers", "ErrandInspection", "ErrandURLSession", "ErrandTesting"],
       path: "Examples/Snippets"),
 
-    // All test targets are one program, so one dependency is enough.
+    // All test targets are linked into one program, so one dependency is enough.
     .target(name: "TestSettings", path: "Tests/TestSettings", cSettings: [.treatAllWarnings(as: .error)]),
     .testTarget(
       name: "ErrandTests", dependencies: ["Errand", "ErrandTesting", "ErrandTestingTraits", "TestSettings"]),
-    // These have the fixtures of ErrandTests, through a link to the folder.
+    // These share the fixtures of ErrandTests through a symbolic link.
     .testTarget(name: "ErrandTransfersTests", dependencies: ["Errand", "ErrandTransfers", "ErrandTesting"]),
     .testTarget(name: "ErrandInspectionTests", dependencies: ["Errand", "ErrandInspection", "ErrandTesting"]),
     .testTarget(name: "ErrandURLSessionTests", dependencies: ["Errand", "ErrandURLSession", "ErrandTesting"]),
@@ -82,14 +82,14 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `.ci/sanitizers part` compiles only what it tests.
+// `.ci/sanitizers part` compiles only the targets that it tests.
 if let kept = Context.environment["ERRAND_TARGETS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { !kept.contains($0.name) }
   package.products = []
 }
 
-// On Apple platforms what is about URLSession is a part of `Errand`; elsewhere it is a product of its own, for it brings
-// FoundationNetworking and ICU along. Both targets have the same folder of sources.
+// On Apple platforms, the URLSession transport is part of `Errand`. On other platforms it is a separate product, because it
+// loads FoundationNetworking and ICU. Both targets use the same source folder.
 let ownSettings: [String: [SwiftSetting]] = [
   "Errand": lockSettings + [.define("HAS_URLSESSION", .when(platforms: apple))],
   "ErrandURLSession": [.define("HAS_URLSESSION", .when(platforms: [.linux]))],
