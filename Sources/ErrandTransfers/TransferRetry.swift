@@ -23,7 +23,7 @@ struct TransferRetry: Sendable {
   private var isRepetition = false
 
   init(_ plan: TaskPlan) {
-    let configuration = plan.server.snapshot.configuration
+    let configuration = plan.settings.configuration
     policy = plan.retryPolicy(under: configuration)
     openDuration = configuration.circuitBreaker.openDuration
     manager = plan.server.manager

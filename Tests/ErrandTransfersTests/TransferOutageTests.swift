@@ -126,4 +126,32 @@ import Testing
       #expect(shop.sentCount == count)
     }
   }
+
+  @Test func `a download continues on its first remote with its first token`() async throws {
+    try await withFolder { folder in
+      let sent = Shared<[String]>([])
+      let (reached, mayContinue) = (Gate(), Gate())
+      let shop = VirtualShop(
+        .autoAdvancing, configure: { $0.authentication = .bearer("a") },
+        answer: { number, request, _ in
+          sent.withLock { $0.append("\(request.url.host ?? "") \(request.headers[.authorization] ?? "nobody")") }
+          if number == 1 {
+            reached.open()
+            await mayContinue.wait()
+          }
+          return Self.part(number == 1 ? 0..<4 : 4..<10, for: request, number == 1 ? .fails : .ends)
+        })
+      let place = folder.appendingPathComponent("file")
+      let run = Task { try await ResumableDownload(shop.task("file"), to: place).run() }
+      await reached.wait()
+      await shop.server.update {
+        $0.remote = Remote("https://b.test")
+        $0.authentication = .bearer("b")
+      }
+      mayContinue.open()
+      _ = try await run.value
+      #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
+      #expect(try String(contentsOf: place, encoding: .utf8) == "0123456789")
+    }
+  }
 }

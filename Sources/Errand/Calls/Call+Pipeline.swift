@@ -73,9 +73,12 @@ extension Call {
     return true
   }
 
-  /// Builds the request again, so that nothing stale is sent, and keeps the changes made by per-call steps.
+  /// Builds the request again, so that nothing stale is sent, and keeps the changes made by per-call steps. Keeps the
+  /// `Idempotency-Key` too, because the retry is allowed only with the same key.
   private func rebuild(_ first: HTTPRequest, built: HTTPRequest) async throws -> HTTPRequest {
-    try await build(again: true).applying(changesFrom: built, to: first)
+    var request = try await build(again: true).applying(changesFrom: built, to: first)
+    if let key = first.headers[.idempotencyKey] { request.headers[.idempotencyKey] = key }
+    return request
   }
 
   /// 7. Makes one attempt. Each feature wraps the next, outermost first.

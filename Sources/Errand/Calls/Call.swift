@@ -26,7 +26,7 @@ package final class Call: Sendable {
 
   package init(_ plan: TaskPlan, _ delivery: BodyDestination) {
     let manager = plan.server.manager
-    let snapshot = plan.server.snapshot
+    let snapshot = plan.settings
     self.snapshot = snapshot
     self.delivery = delivery
     number = Self.lastNumber.withLock { number in

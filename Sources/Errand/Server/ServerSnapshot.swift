@@ -101,7 +101,7 @@ package final class ServerSnapshot: Sendable {
   }
 
   package static func url(of plan: TaskPlan) async throws -> URL {
-    try await plan.server.snapshot.url(of: plan)
+    try await plan.settings.url(of: plan)
   }
 
   package func url(of plan: TaskPlan) async throws -> URL {

@@ -7,7 +7,14 @@ public struct TaskPlan: Sendable {
   /// The task as declared.
   public package(set) var task: any ServerTask
   /// The server that receives the request.
-  public var server: Server { didSet { if let standIn { server = standIn(server) } } }
+  public var server: Server {
+    didSet {
+      if let standIn { server = standIn(server) }
+      kept = nil
+    }
+  }
+  /// The server's settings when the work began that the call belongs to. `nil` for a call on its own.
+  private var kept: ServerSnapshot?
   /// Maps every server to a replacement, such as one that replays a recording.
   private var standIn: (@Sendable (Server) -> Server)?
   /// The method, or `.automatic`.
@@ -142,21 +149,30 @@ public struct TaskPlan: Sendable {
     return plan
   }
 
-  /// Keeps the tokens that are current now, for work that makes several calls: a sign-out in between ends the work.
-  mutating func keepTokens() {
-    authentication = authentication.inheriting(server.snapshot.authentication).ofCall?.settings ?? .none
+  /// The server's settings for the call: the kept ones, or the current ones.
+  package var settings: ServerSnapshot { kept ?? server.snapshot }
+
+  /// Keeps the current settings and tokens, for work that makes several calls. A sign-out in between ends the work, and
+  /// no token is sent to a remote that the server has since been set to.
+  package mutating func keepSettings() {
+    let settings = settings
+    keep(settings, authentication.inheriting(settings.authentication).ofCall?.settings ?? .none)
+  }
+
+  /// Keeps the settings and the authentication of another call.
+  mutating func keep(_ settings: ServerSnapshot, _ authentication: Authentication) {
+    (kept, self.authentication) = (settings, authentication)
   }
 
   /// Removes the task's own authentication from one that was kept. The server's rules remain.
   package mutating func keepServersTokens() { authentication = authentication.serversOnly }
 
-  /// Returns a closure that makes later plans of the same work, which use the tokens that are current now.
-  package func keepingTokens(_ makePlan: @escaping @Sendable () -> TaskPlan) -> @Sendable () -> TaskPlan {
-    var first = self
-    first.keepTokens()
-    return { [authentication = first.authentication] in
+  /// Returns a closure that makes later plans of the same work, with this plan's server, kept settings and tokens.
+  package func passingSettings(to makePlan: @escaping @Sendable () -> TaskPlan) -> @Sendable () -> TaskPlan {
+    { [self] in
       var plan = makePlan()
-      plan.authentication = authentication
+      plan.server = server
+      plan.keep(settings, authentication)
       return plan
     }
   }

@@ -36,9 +36,9 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 
     init(_ plan: TaskPlan) {
       var plan = plan
-      plan.keepTokens()
+      plan.keepSettings()
       self.plan = plan
-      let server = plan.server.configuration.cachePolicy
+      let server = plan.settings.configuration.cachePolicy
       calls = (plan.cachePolicy.isInherited ? server : plan.cachePolicy).callsForUpdates
     }
 

@@ -26,6 +26,6 @@ extension DownloadRun {
   }
 
   private func explained(_ error: TaskError, _ response: HTTPResponse) -> any Error {
-    response.body.explained(error.with(response, Data(), server.configuration))
+    response.body.explained(error.with(response, Data(), settings.configuration))
   }
 }

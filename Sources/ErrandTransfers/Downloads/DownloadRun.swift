@@ -10,6 +10,7 @@ actor DownloadRun {
   /// The content's identity, if it was set by the app. `nil` to derive it from the URL.
   private let identity: String?
   let server: Server
+  let settings: ServerSnapshot
   var retry: TransferRetry
   private var meter: TransferMeter
   var attempts = 0
@@ -26,9 +27,11 @@ actor DownloadRun {
     _ makePlan: @escaping @Sendable () -> TaskPlan, _ file: sending DownloadFile, _ coordinator: TransferCoordinator,
     _ aim: DownloadOptions
   ) {
-    let plan = makePlan()
+    var plan = makePlan()
+    plan.keepSettings()
     server = plan.server
-    self.makePlan = plan.keepingTokens(makePlan)
+    settings = plan.settings
+    self.makePlan = plan.passingSettings(to: makePlan)
     self.file = file
     self.coordinator = coordinator
     self.aim = aim
@@ -79,7 +82,7 @@ actor DownloadRun {
 
   /// Returns a request that represents the failed attempt in the retry policy.
   func failedRequest(_ error: TaskError) -> HTTPRequest {
-    let url = error.url.flatMap { URL(string: $0) } ?? server.configuration.remote.url
+    let url = error.url.flatMap { URL(string: $0) } ?? settings.configuration.remote.url
     return HTTPRequest(.get, url ?? file.url)
   }
 

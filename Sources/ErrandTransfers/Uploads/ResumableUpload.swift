@@ -179,13 +179,15 @@ public final class ResumableUpload: Sendable {
   private func withRun<Value: Sendable>(_ body: (UploadRun) async throws -> Value) async throws
     -> Value
   {
+    var plan = makePlan()
+    plan.keepSettings()
     guard let journal else {
       try memory.take(job.name)
       defer { memory.release() }
-      return try await body(try newRun(to: try await ServerSnapshot.url(of: makePlan()), .memory(memory)))
+      return try await body(try newRun(plan, to: try await ServerSnapshot.url(of: plan), .memory(memory)))
     }
     // Use one journal per target, because the same file can be uploaded to several targets.
-    let home = try await ServerSnapshot.url(of: makePlan())
+    let home = try await ServerSnapshot.url(of: plan)
     let target = job.identity(at: home)
     let name = SHA256.hexadecimal(of: "\(job.dialect.name) \(target) \(file?.path ?? "")").prefix(12)
     let place = try TransferPlace(journal, name: "\(name)")
@@ -196,10 +198,12 @@ public final class ResumableUpload: Sendable {
       place.remove("lock")
       lock.release()
     }
-    return try await body(try newRun(to: home, .journal(place)))
+    return try await body(try newRun(plan, to: home, .journal(place)))
   }
 
-  private func newRun(to home: URL, _ keep: UploadStateStore) throws -> UploadRun {
-    try UploadRun(makePlan, to: home, job, keep, coordinator) { [self] url in named.withLock { $0 = url } }
+  private func newRun(_ plan: TaskPlan, to home: URL, _ keep: UploadStateStore) throws -> UploadRun {
+    try UploadRun(plan.passingSettings(to: makePlan), to: home, job, keep, coordinator) { [self] url in
+      named.withLock { $0 = url }
+    }
   }
 }

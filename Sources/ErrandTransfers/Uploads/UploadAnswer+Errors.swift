@@ -18,16 +18,16 @@ extension HTTPStatus {
 }
 
 extension TaskError {
-  static func refused(_ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
-    let configuration = server.configuration
+  static func refused(_ answer: TaskResponse<Data>, _ settings: ServerSnapshot) -> TaskError {
+    let configuration = settings.configuration
     let summary = configuration.redaction.summary(of: answer.data, type: answer.response.mediaType)
     let error = TaskError.badStatus(answer.response, redaction: configuration.redaction, summary: summary)
     return error.after(answer, configuration)
   }
 
   /// Returns the error for a response that violates the protocol.
-  static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ server: Server) -> TaskError {
-    TaskError(.badResponse, reason, phase: .finishing).after(answer, server.configuration)
+  static func contradicted(_ reason: String, _ answer: TaskResponse<Data>, _ settings: ServerSnapshot) -> TaskError {
+    TaskError(.badResponse, reason, phase: .finishing).after(answer, settings.configuration)
   }
 
   private func after(_ answer: TaskResponse<Data>, _ configuration: ServerConfiguration) -> TaskError {

@@ -19,7 +19,7 @@ extension UploadRun {
     case .finished:
       guard piece?.isLast ?? (isRestored || hasSentLast) else {
         throw TaskError.contradicted(
-          "the server reports \(job.name) as complete, but its last chunk has not been sent", answer, server)
+          "the server reports \(job.name) as complete, but its last chunk has not been sent", answer, settings)
       }
       try finish(answer)
     case .unknown, .taken:
@@ -35,11 +35,11 @@ extension UploadRun {
       } else if isRestored, answer.status != .unauthorized, UploadAnswer(answer).isFinal {
         try await beginAgain(answer)  // an earlier run's upload no longer exists
       } else {
-        throw TaskError.refused(answer, server)
+        throw TaskError.refused(answer, settings)
       }
     case .rejected:
       keep.forget()
-      let error = TaskError.refused(answer, server)
+      let error = TaskError.refused(answer, settings)
       lastWord = error
       throw error
     }
@@ -50,7 +50,7 @@ extension UploadRun {
   /// create a duplicate.
   private func beginAgain(_ answer: TaskResponse<Data>) async throws {
     if let reason = reasonNotToBeginAgain {
-      var error = TaskError.refused(answer, server)
+      var error = TaskError.refused(answer, settings)
       error.retryRefusal = "\(reason): to upload it again, call discard(), then run()"
       lastWord = error
       throw error
@@ -74,7 +74,7 @@ extension UploadRun {
     do {
       _ = try place(at: location)
     } catch {
-      throw TaskError.contradicted(error.reason, answer, server)
+      throw TaskError.contradicted(error.reason, answer, settings)
     }
     try keep.note(location: location)
     session?.location = location
@@ -85,7 +85,7 @@ extension UploadRun {
     guard position >= 0, position <= most else {
       if isRestored { return try await beginAgain(answer) }
       throw TaskError.contradicted(
-        "the server reports \(position) bytes of \(job.name), but only \(most) were sent", answer, server)
+        "the server reports \(position) bytes of \(job.name), but only \(most) were sent", answer, settings)
     }
     isRestored = false
     // If the length was unknown at first, the server does not know it until it receives the last chunk.
@@ -115,7 +115,7 @@ extension UploadRun {
 
   /// Waits after a request that made no progress. Throws if there have been too many such requests in a row.
   private func detour(_ answer: TaskResponse<Data>) async throws {
-    var error = TaskError.refused(answer, server)
+    var error = TaskError.refused(answer, settings)
     guard let wait = backoff.detour() else {
       error.retryRefusal = "the server responds, but does not store any data"
       throw error

@@ -8,6 +8,7 @@ actor UploadRun {
   let keep: UploadStateStore
   let coordinator: TransferCoordinator
   let server: Server
+  let settings: ServerSnapshot
   var retry: TransferRetry
   var backoff = UploadBackoff()
   /// The file's stamp. `nil` if a closure provides the bytes.
@@ -57,13 +58,14 @@ actor UploadRun {
     _ coordinator: TransferCoordinator, name: @escaping @Sendable (URL) -> Void
   ) throws {
     let plan = makePlan()
-    self.makePlan = plan.keepingTokens(makePlan)
+    self.makePlan = makePlan
     self.home = home
     self.job = job
     self.keep = keep
     self.coordinator = coordinator
     self.name = name
     server = plan.server
+    settings = plan.settings
     retry = TransferRetry(plan)
     if case .file(let file) = job.content {
       stamp = try? FileStamp(of: file)
@@ -105,7 +107,7 @@ actor UploadRun {
       offset = nil
       retry.failed(error, hasGained: hasGained || hasGainedSince)
       hasGainedSince = false
-      let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? server.configuration.remote.url
+      let url = error.url.flatMap { URL(string: $0) } ?? session?.location ?? settings.configuration.remote.url
       let request = HTTPRequest(.put, url ?? URL(fileURLWithPath: job.name), body: .text("0"))
       let delay = try await retry.delay(after: error, request, onceOnly: onceOnly)
       coordinator.note(.delayed(delay, error))
@@ -246,14 +248,14 @@ actor UploadRun {
     let answer = try await send(request, at: nil, request.content == .ofTask ? .own : .none, isStart: true)
     guard answer.status.kind == .success else {
       if answer.status.isRefusal, makePlan().idempotency != .neverRepeat, retry.mayRenew() { return }
-      throw TaskError.refused(answer, server)
+      throw TaskError.refused(answer, settings)
     }
     var begun: UploadSession
     do {
       begun = try job.dialect.begun(UploadAnswer(answer))
       _ = try place(at: begun.location)  // check the location before storing it, because the dialect may not check it
     } catch let error as TaskError {
-      throw TaskError.contradicted(error.reason, answer, server)
+      throw TaskError.contradicted(error.reason, answer, settings)
     }
     begun.checksum = checksum
     isDeferred = length == nil
@@ -269,7 +271,7 @@ actor UploadRun {
     do {
       return try LinkedURL(location, from: [home])
     } catch {
-      let shown = server.configuration.redaction(location).shortened
+      let shown = settings.configuration.redaction(location).shortened
       throw TaskError(
         .badResponse, "the server's upload location '\(shown)' was rejected: \(error.reason)",
         phase: .finishing)
@@ -281,7 +283,7 @@ actor UploadRun {
   private func place(of request: UploadRequest, at place: LinkedURL?) throws -> LinkedURL? {
     guard request.url != nil || !request.query.isEmpty else { return place }
     let url = try request.url.map { try self.place(at: $0).url } ?? place?.url ?? home
-    return try self.place(at: server.snapshot.adding(request.query, to: url))
+    return try self.place(at: settings.adding(request.query, to: url))
   }
 
   private func send(
@@ -290,7 +292,7 @@ actor UploadRun {
     let place = try self.place(of: request, at: place)
     let target = place?.url ?? home
     // The task's headers and credentials must be sent only to its own origin and to trusted origins.
-    let isTrusted = Origin(target) == Origin(home) || server.snapshot.isTrusted(target)
+    let isTrusted = Origin(target) == Origin(home) || settings.isTrusted(target)
     let part = UploadPart(makePlan(), request, to: home, at: place, content, isTrusted: isTrusted)
     isUnsent = true  // an error before the call is created means that nothing was sent
     var plan = part.plan(request.method, deadline: try retry.time())
@@ -353,7 +355,7 @@ extension UploadRun {
         // delete a complete upload.
         let isForGood = mayBeWhole && UploadAnswer(answer).isFinal && ![401, 409, 423].contains(answer.status.code)
         if [405, 501].contains(answer.status.code) || isForGood { keep.forget() }
-        throw TaskError.refused(answer, server)
+        throw TaskError.refused(answer, settings)
       }
     }
     keep.forget()

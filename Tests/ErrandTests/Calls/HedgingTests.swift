@@ -357,4 +357,15 @@ import Testing
     #expect(try await call.value.headers["X-Number"] == "3")
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
+
+  @Test(arguments: [HTTPMethod.put, .delete]) func `sends no hedge for a method that changes something`(
+    method: HTTPMethod
+  ) async throws {
+    let shop = VirtualShop(.autoAdvancing, configure: { $0.hedging = .after(.seconds(1)) }) { _, request, clock in
+      try await CallClock(clock).sleep(for: .seconds(5))
+      return .ok(request)
+    }
+    try await shop.task(method: method).run()
+    #expect(shop.sentCount == 1)
+  }
 }

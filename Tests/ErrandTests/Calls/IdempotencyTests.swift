@@ -37,4 +37,36 @@ import Testing
     }
     #expect(error?.code == .connectionLost && stub.requests.count == 1)
   }
+
+  /// A POST with a new key whenever its header fields or its request are built.
+  private struct NewKeyEachTime: ServerTask {
+    let path = "widgets"
+    let httpMethod = HTTPMethod.post
+    let isInHeaders: Bool
+
+    private var key: HTTPHeaders { [.idempotencyKey: UUID().uuidString] }
+    var headers: HTTPHeaders { isInHeaders ? key : [:] }
+    func preflight(_ request: inout HTTPRequest) async throws {
+      if !isInHeaders { request.headers.replace(with: key) }
+    }
+  }
+
+  @Test(arguments: [true, false], [Idempotency.automatic, .key])
+  func `a retry has the key of the first attempt, even if the task makes a new one`(
+    isInHeaders: Bool, idempotency: Idempotency
+  ) async throws {
+    let stub = StubServer(.lost, .widget)
+    try await NewKeyEachTime(isInHeaders: isInHeaders).on(stub.server).idempotency(idempotency).run()
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
+
+  @Test func `a retry has the key of the first attempt, even if the server's preflight makes a new one`() async throws {
+    let stub = StubServer(.lost, .widget) {
+      $0.preflight = { $1.headers[.idempotencyKey] = UUID().uuidString }
+    }
+    try await AddWidget().on(stub.server).run()
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
 }

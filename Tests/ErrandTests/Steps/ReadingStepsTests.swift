@@ -111,4 +111,22 @@ import Testing
       #expect(await taskError { _ = try await task.download(to: file) }?.code == .bodyConsumed)
     }
   }
+
+  private struct Peeking: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      await #expect(throws: HTTPBodyLimitError.self) { try await response.body.collect(upTo: 100) }
+      return response
+    }
+  }
+
+  @Test func `a step can reject the length of a body without ending it`() async throws {
+    let task = PlainTask().on(server(attempts: [Peeking()]))
+    #expect(try await task.data().count == 200_000)
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      try await task.download(to: file)
+      #expect(try Data(contentsOf: file).count == 200_000)
+    }
+  }
 }

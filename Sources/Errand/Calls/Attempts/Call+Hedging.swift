@@ -4,9 +4,11 @@ extension Call {
     case ended(Attempt, Result<HTTPResponse, any Error>)
   }
 
-  /// Whether the request can be hedged, that is, sent again on another connection if its response is slow.
+  /// Whether the request can be hedged, that is, sent again on another connection if its response is slow. Only safe
+  /// methods are hedged: the server may process the slower of two writes after a later call's write.
   func mayHedge(_ request: HTTPRequest) -> Bool {
-    !rules.hedging.isNone && request.body.isInMemory && request.isRepeatable(plan.idempotency)
+    !rules.hedging.isNone && request.body.isInMemory && request.method.isSafe
+      && request.isRepeatable(plan.idempotency)
   }
 
   /// Sends `request`, and sends it again whenever ``Hedging/delay`` has passed without a response.

@@ -126,7 +126,7 @@ extension Call {
     plan.remainingOfWaiters = remaining
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
     plan.idempotencyKey = call.idempotencyKey
-    plan.authentication = call.ownAuthentication
+    plan.keep(call.snapshot, call.ownAuthentication)
     self.init(plan, .memory)
     let headers = call.state.withLock { $0.serverHeaders }
     state.withLock { $0.serverHeaders = headers }

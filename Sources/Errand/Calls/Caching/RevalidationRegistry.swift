@@ -44,7 +44,7 @@ extension Call {
   func validateAfterwards(_ key: CacheKey, since count: Int) {
     var plan = plan.asInternal(.validation)
     do { plan.headers = try plan.presentHeaders } catch { return }  // the plan's header fields may be stale
-    plan.authentication = ownAuthentication
+    plan.keep(snapshot, ownAuthentication)
     plan.cachePolicy = .validatedAfterwards
     plan.priority = .low
     plan.timeouts.call = nil

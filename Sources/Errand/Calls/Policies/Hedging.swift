@@ -7,11 +7,10 @@
 /// Hedging speeds up the slowest responses at the cost of some extra load: choose a delay near the 95th percentile.
 ///
 /// A hedge is the same request, as modified by the steps, on another connection. Hooks and steps don't see it. A
-/// request is hedged only if it can be sent more than once (``Idempotency``), its body is in memory, it has no Digest
-/// credential, the host's circuit is closed and the host has a free slot. Each hedge uses up one retry from the
-/// ``RetryBudget``. After a 429, a
-/// 503 or a `Retry-After`, no more hedges are sent. Requests with a streamed body are not hedged, and neither are calls
-/// whose response is streamed or written to a file.
+/// request is hedged only if its method is safe (GET, HEAD, OPTIONS, TRACE or QUERY), the task is not `.neverRepeat`,
+/// its body is in memory, it has no Digest credential, the host's circuit is closed and the host has a free slot. Each
+/// hedge uses up one retry from the ``RetryBudget``. After a 429, a 503 or a `Retry-After`, no more hedges are sent.
+/// Requests with a streamed body are not hedged, and neither are calls whose response is streamed or written to a file.
 ///
 /// A ``RetryPolicy`` counts hedges as attempts but does not limit them. `.never` with three hedges sends at most four
 /// requests. `.attempts(3)` with one hedge sends at most four too, because the retry is the third request.

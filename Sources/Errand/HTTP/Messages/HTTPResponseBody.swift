@@ -176,6 +176,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       end(.complete)
       return data
+    } catch let error as HTTPBodyLimitError where source == nil {
+      throw explained(error)  // the body can be read again
     } catch {
       source?.cancel()
       throw failed(error)

@@ -49,7 +49,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
       var plan = plan.withIdempotencyKey
-      plan.keepTokens()
+      plan.keepSettings()
       self.plan = plan
       self.terminator = terminator
       parser = EventStreamParser(limit: limit)
@@ -135,7 +135,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       idleConnections = isAlive ? 0 : idleConnections + (error == nil ? 1 : 0)
       isAlive = false
       isAgain = true
-      let most = plan.retryPolicy(under: plan.server.configuration).mostAttempts ?? .max
+      let most = plan.retryPolicy(under: plan.settings.configuration).mostAttempts ?? .max
       let mayGoOn = mayRepeat || (!parser.lastID.isEmpty && plan.idempotency != .neverRepeat)
       guard mayGoOn, most > 1, idleConnections < most else {
         if let error = error ?? earlyEnd(isExpected: !mayGoOn || most <= 1) { throw ended(by: error) }
@@ -205,7 +205,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       if response.status != .ok, plan.acceptedStatuses.areUsual {
         response.body.cancel()
         let reason = "\(response.status): expected 200 for an event stream; to accept others, use .accepting(_:)"
-        throw TaskError(.badStatus, reason, phase: .finishing).with(response, Data(), plan.server.configuration)
+        throw TaskError(.badStatus, reason, phase: .finishing).with(response, Data(), plan.settings.configuration)
       }
       guard response.mediaType?.essence != "text/event-stream" else { return }
       response.body.cancel()

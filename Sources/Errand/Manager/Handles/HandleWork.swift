@@ -55,7 +55,7 @@ final class HandleWork<Value: Sendable>: Sendable {
   func start() {
     let round = state.withLock { $0.progress.round }
     var plan = plan()
-    plan.keepTokens()  // here, because the user may change before the job begins
+    plan.keepSettings()  // here, because the user or the remote may change before the job begins
     let (calls, queues) = (plan.server.manager.calls, plan.server.manager.serialQueues)
     let number = calls.enter(CallRegistry.Work(plan: plan) { [weak self] in self?.cancel(round: round) ?? false })
     let run = WaitNode()

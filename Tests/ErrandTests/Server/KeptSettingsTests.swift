@@ -1,0 +1,87 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// Work that continues after the app has switched the server to another remote and another user.
+@Suite(.timeLimit(.minutes(1))) struct KeptSettingsTests {
+  private let sent = Shared<[String]>([])
+
+  /// Creates a server with remote and user a.
+  private func shop(
+    configure: (inout ServerConfiguration) -> Void = { _ in },
+    answer: @escaping @Sendable (Int, HTTPRequest) async throws -> HTTPResponse
+  ) -> VirtualShop {
+    let configure: (inout ServerConfiguration) -> Void = { configuration in
+      configuration.authentication = .bearer("a")
+      configure(&configuration)
+    }
+    return VirtualShop(.autoAdvancing, configure: configure) { [sent] number, request, _ in
+      sent.withLock { $0.append("\(request.url.host ?? "") \(request.headers[.authorization] ?? "nobody")") }
+      return try await answer(number, request)
+    }
+  }
+
+  private struct GetText: ServerTask, PayloadDownloadingTask {
+    typealias DownloadPayload = String
+    let path = "text"
+  }
+
+  private func switchUser(of shop: VirtualShop) async {
+    await shop.server.update {
+      $0.remote = Remote("https://b.test")
+      $0.authentication = .bearer("b")
+    }
+  }
+
+  @Test func `an event stream reconnects to its first remote with its first token`() async throws {
+    let shop = shop { number, request in
+      guard number == 1 else { return .status(204, for: request) }
+      return .text("data: hello\n\n", [.contentType: "text/event-stream"], for: request)
+    }
+    for try await _ in shop.task().events() { await switchUser(of: shop) }
+    try await shop.task().run()
+    #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a", "b.test Bearer b"])
+  }
+
+  @Test func `updates() asks its first remote with its first token`() async throws {
+    let shop = shop(configure: { $0.cache = MemoryCache() }) { number, request in
+      .text("\(number)", [.cacheControl: "max-age=100"], for: request)
+    }
+    let task = GetText().on(shop.server)
+    _ = try await task.download()
+    for try await _ in task.updates() { await switchUser(of: shop) }
+    #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
+  }
+
+  @Test func `a handle's call has the remote and the token from its start`() async throws {
+    for _ in 0..<200 {
+      let shop = shop { _, request in .ok(request) }
+      let handle: TaskHandle<HTTPResponse> = shop.server.manager.start(shop.task())
+      await switchUser(of: shop)
+      _ = try await handle.value
+    }
+    #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])
+  }
+
+  @Test(arguments: [true, false])
+  func `a request that is built during the change has the token of its remote`(isShared: Bool) async throws {
+    let (reached, mayContinue) = (Gate(), Gate())
+    let shop = shop(
+      configure: {
+        $0.coalescesRequests = isShared
+        $0.preflight = { _, _ in
+          reached.open()
+          await mayContinue.wait()
+        }
+      },
+      answer: { _, request in .ok(request) })
+    let call = Task { try await shop.task().run() }
+    await reached.wait()
+    await switchUser(of: shop)
+    mayContinue.open()
+    _ = try await call.value
+    #expect(sent.withLock { $0 } == ["shop.test Bearer a"])
+  }
+}
