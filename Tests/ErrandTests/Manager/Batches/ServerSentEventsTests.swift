@@ -294,7 +294,7 @@ import Testing
     }
     #expect(received == ["a", "b"])
     let seen = stub.requests.map { "\($0.url.host() ?? "") \($0.headers[.lastEventID] ?? "-")" }
-    #expect(seen == ["shop.test -", "shop.test 1", "shop.test -"])
+    #expect(seen == ["shop.test -", "shop.test 1", "shop.test 1"])
   }
 
   @Test(arguments: [StubLog.Answer.json("{}"), .status(200), .data(Data("data: a\n\n".utf8), "text/plain")])
