@@ -109,7 +109,7 @@ import Testing
         return .ok(request)
       })
     let task = PlainTask().on(shop.server).hedged(after: .seconds(1)).modified {
-      $0.httpMethod = .put
+      $0.httpMethod = .query
       $0.headers = ["X-Line": "1", "X-Gone": "1"]
     }
     let call = Task { try await task.run().status }
