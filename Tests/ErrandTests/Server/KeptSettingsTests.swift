@@ -77,7 +77,7 @@ import Testing
         }
       },
       answer: { _, request in .ok(request) })
-    let call = Task { try await shop.task().run() }
+    let call = Task { try await shop.task().data() }
     await reached.wait()
     await switchUser(of: shop)
     mayContinue.open()

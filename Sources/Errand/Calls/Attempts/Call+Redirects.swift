@@ -66,7 +66,7 @@ extension Call {
   }
 
   /// Returns the request without `Last-Event-ID` if the ID came from another origin, because it reveals what was read
-  /// there. The request goes to another origin after a redirect, or if the server's remote has changed.
+  /// there. The request goes to another origin after a redirect, or if the task's URL has changed.
   func strippingEventID(_ request: HTTPRequest) -> HTTPRequest {
     guard let origins = plan.eventOrigins, Origin(request.url).map({ origins.contains($0) }) != true else {
       return request
