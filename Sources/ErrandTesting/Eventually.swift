@@ -1,7 +1,6 @@
 import Dispatch
 
-/// Returns whether `condition` becomes `true` in time, checking it again and again. Use this if no event reports the
-/// change.
+/// Returns whether `condition` becomes `true` in time, checking it repeatedly. Use this if no event reports the change.
 ///
 /// - Parameters:
 ///   - limit: The time after which it gives up, so that a test fails instead of hanging. Defaults to 10 s. Pass more to
@@ -14,7 +13,7 @@ package func eventually(
   var checks = 0
   while try await !condition() {
     checks += 1
-    // After a stall, the limit has passed before anything could run. So check a hundred times at least.
+    // Check at least a hundred times, because the limit may have passed before other work could run.
     if ContinuousClock.now > end, checks > 100 { return false }
     // Check less often if it takes long, because many tests wait concurrently.
     let pause = DispatchTimeInterval.milliseconds(checks < 50 ? 1 : 10)

@@ -1,8 +1,8 @@
 import Dispatch
 import Testing
 
-/// Runs tests that compute for seconds on a separate thread, because Swift has only as many threads as the machine has
-/// cores, and the time limits of all other tests would pass meanwhile.
+/// Runs tests that compute for seconds on a separate thread. Swift has only one thread per core for all tests, so a busy
+/// thread delays the others past their time limits.
 struct OwnThread: SuiteTrait, TestTrait, TestScoping {
   private final class Executor: TaskExecutor {
     private let queue = DispatchQueue(label: "test")
