@@ -15,13 +15,17 @@ struct CallRules: Sendable {
   ) -> CallRules {
     CallRules(
       hedging: hedging(plan, snapshot, delivery),
-      coalesces: snapshot.configuration.coalescesRequests && delivery.isShareable && plan.keepsToServer
-        && plan.control == nil
-        && plan.progress == nil,
+      coalesces: coalesces(plan, snapshot, delivery),
       caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
       progress: progress(plan, snapshot.reportsProgress ? trace : nil),
       // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
       authentication: plan.authentication.inheriting(snapshot.authentication).ofCall)
+  }
+
+  private static func coalesces(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Bool {
+    snapshot.configuration.coalescesRequests
+      && snapshot.configuration.perAttemptSteps.isEmpty  // a step may add the credentials of its call
+      && delivery.isShareable && plan.keepsToServer && plan.control == nil && plan.progress == nil
   }
 
   private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {

@@ -234,38 +234,47 @@ import Testing
   }
 
   /// Runs another task after it has received a response.
-  private struct Following: PerAttemptStep {
-    let server: Shared<Server?>
+  @Test func `does not coalesce calls with different serial queues`() async throws {
+    let shop = shop()
+    let task = shop.task()
+    let calls = [task, task.serialQueue(.named("q"))].map { task in Task { try await task.download() } }
+    #expect(await eventually { shop.sentCount == 2 })
+    gate.open()
+    var values = Set<String>()
+    for call in calls { values.insert(try await call.value) }
+    #expect(values == ["1", "2"])
+  }
 
+  private enum Session { @TaskLocal static var user = "nobody" }
+
+  /// Adds the credentials of the user on whose behalf the call is made.
+  private struct OnBehalf: PerCallStep, PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-      let response = try await next(request)
-      guard request.url.path == "/outer", let server = server.withLock({ $0 }) else { return response }
-      // Ignore the error, because a call that already holds the queue throws .reentrantQueue.
-      _ = try? await CachedTask(path: "inner").on(server).serialQueue(.named("q")).download()
-      return response
+      var request = request
+      request.headers[.authorization] = "Bearer \(Session.user)"
+      return try await next(request)
     }
   }
 
-  @Test func `does not coalesce calls with different serial queues`() async throws {
-    let server = Shared<Server?>(nil)
+  @Test(arguments: [true, false]) func `does not share responses between users if a step adds the credentials`(
+    perAttempt: Bool
+  ) async throws {
     let shop = CachedShop(
       configure: {
-        $0.coalescesRequests = true
-        $0.cache = nil
-        $0.perAttemptSteps = [Following(server: server)]
+        ($0.coalescesRequests, $0.cache) = (true, nil)
+        if perAttempt { $0.perAttemptSteps = [OnBehalf()] } else { $0.perCallSteps = [OnBehalf()] }
       },
-      answer: { [gate] number, request in
-        if request.url.path == "/outer" { await gate.wait() }
-        return .text("\(number)", for: request)
+      answer: { [gate] _, request in
+        await gate.wait()
+        return .text(request.headers[.authorization] ?? "none", for: request)
       })
-    server.withLock { $0 = shop.server }
-    let task = shop.task("outer")
-    let calls = [task, task.serialQueue(.named("q"))].map { task in Task { try await task.download() } }
-    #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 2 })
+    let calls = ["ann", "bob"].map { user in
+      Session.$user.withValue(user) { Task { try await shop.task().download() } }
+    }
     #expect(await eventually { shop.sentCount == 2 })
-    if shop.sentCount < 2 { for call in calls { call.cancel() } }
     gate.open()
-    for call in calls { #expect(await (try? call.value) != nil) }
+    #expect(try await calls[0].value == "Bearer ann")
+    #expect(try await calls[1].value == "Bearer bob")
   }
 
   @Test func `does not share preloaded fallbacks or their errors`() async throws {

@@ -87,17 +87,10 @@ import Testing
     }
   }
 
-  private struct Cancelling: PerAttemptStep {
-    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { throw CancellationError() }
-  }
-
-  @Test func `a CancellationError from a step ends a shared request once`() async throws {
+  @Test func `a CancellationError from the transport ends a shared request once`() async throws {
     let shop = CachedShop(
-      configure: {
-        $0.coalescesRequests = true
-        $0.perAttemptSteps = [Cancelling()]
-      },
-      answer: { _, request in .text("a", for: request) })
+      configure: { $0.coalescesRequests = true },
+      answer: { _, _ in throw CancellationError() })
     await #expect(throws: CancellationError.self) { try await shop.task().download() }
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
