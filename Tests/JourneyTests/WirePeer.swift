@@ -115,12 +115,13 @@
     }
 
     deinit {
-      shutdown(listener, Int32(SHUT_RDWR))
-      close(listener)
+      shutdown(listener, Int32(SHUT_RDWR))  // ends `accept`
       if let socketPath { unlink(socketPath) }
     }
 
     private static func accept(_ listener: Int32, _ serve: @escaping @Sendable (Connection, Int) -> Void) {
+      // Close it here: if the descriptor were reused before the next `accept`, this script would serve another peer.
+      defer { close(listener) }
       var number = 0
       while true {
         let descriptor = Glibc.accept(listener, nil, nil)
