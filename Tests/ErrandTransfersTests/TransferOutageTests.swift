@@ -154,4 +154,30 @@ import Testing
       #expect(try String(contentsOf: place, encoding: .utf8) == "0123456789")
     }
   }
+
+  @Test func `an upload continues on its first remote with its first token`() async throws {
+    let sent = Shared<[String]>([])
+    let (reached, mayContinue) = (Gate(), Gate())
+    let shop = VirtualShop(
+      .autoAdvancing, configure: { $0.authentication = .bearer("a") },
+      answer: { _, request, _ in
+        let user = request.headers[.authorization] ?? "nobody"
+        sent.withLock { $0.append("\(request.method) \(request.url.host ?? "") \(user)") }
+        guard request.method == .post else { return .status(204, headers: ["Upload-Offset": "3"], for: request) }
+        reached.open()
+        await mayContinue.wait()
+        return .status(201, headers: [.location: "/files/1"], for: request)
+      })
+    let task = AddWidget().on(shop.server)
+    let upload = ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }
+    let run = Task { try await upload.run() }
+    await reached.wait()
+    await shop.server.update {
+      $0.remote = Remote("https://b.test")
+      $0.authentication = .bearer("b")
+    }
+    mayContinue.open()
+    _ = try await run.value
+    #expect(sent.withLock { $0 } == ["POST shop.test Bearer a", "PATCH shop.test Bearer a"])
+  }
 }
