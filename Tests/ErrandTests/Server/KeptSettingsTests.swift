@@ -86,31 +86,15 @@ import Testing
   }
 
   @Test func `a background validation uses the remote and the token of the call that starts it`() async throws {
-    let (reached, mayContinue) = (Gate(), Gate())
-    let preflights = Shared(0)
-    let shop = shop(
-      configure: {
-        $0.cache = MemoryCache()
-        $0.preflight = { _, _ in
-          let count = preflights.withLock { count in
-            count += 1
-            return count
-          }
-          guard count == 3 else { return }  // the third is the validation's
-          reached.open()
-          await mayContinue.wait()
-        }
-      },
-      answer: { number, request in
-        .text("\(number)", [.eTag: #""\#(number)""#, .cacheControl: "max-age=0, stale-while-revalidate=600"], for: request)
-      })
-    _ = try await shop.task().data()
-    _ = try await shop.task().data()
-    #expect(shop.sentCount == 1)
-    await reached.wait()
-    await switchUser(of: shop)
-    mayContinue.open()
-    #expect(await eventually { shop.sentCount == 2 })
-    #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
+    for _ in 0..<200 {
+      let shop = shop(configure: { $0.cache = MemoryCache() }) { number, request in
+        .text("\(number)", [.cacheControl: "max-age=0, stale-while-revalidate=600"], for: request)
+      }
+      _ = try await shop.task().data()
+      _ = try await shop.task().data()
+      await switchUser(of: shop)
+      #expect(await eventually { shop.sentCount == 2 })
+    }
+    #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])
   }
 }
