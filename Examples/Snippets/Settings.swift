@@ -94,7 +94,7 @@ func serversThatShareLimits() -> [Server] {
   ) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
     var proxy = Proxy(.socks5, host: "proxy.example.com", port: 1080, credential: credential)  // or .http, .https
-    proxy.renewCredential = { rejected in await ask(rejected) }  // after a 407; nil gives up
+    proxy.renewCredential = { rejected in await ask(rejected) }  // after a 407, up to twice; nil gives up
     configuration.proxies = .all(proxy, except: ["*.internal.example.com"])
     return try CurlTransport(configuration)
   }

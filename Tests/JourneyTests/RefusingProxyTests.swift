@@ -68,6 +68,30 @@
       #expect(error?.reason.contains("Basic, realm 'office'") == (scheme == "http"), "\(error?.reason ?? "")")
     }
 
+    @Test func `renews the credential up to twice for each request`() async throws {
+      let (requests, renewals) = (Shared(0), Shared(0))
+      let peer = try WirePeer { connection, _ in
+        while connection.readHead() != nil {
+          requests.withLock { $0 += 1 }
+          connection.say(
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n")
+        }
+      }
+      let server = try server(by: peer, scheme: "http") { proxy in
+        proxy.renewCredential = { _ in
+          let number = renewals.withLock { count in
+            count += 1
+            return count
+          }
+          return number < 100 ? Credential(user: "somebody", password: "\(number)") : nil
+        }
+      }
+      let error = await #expect(throws: TaskError.self) { try await PlainTask().on(server).run() }
+      #expect(error?.code == .proxyAuthenticationRequired, "\(error.map { "\($0)" } ?? "")")
+      #expect(renewals.withLock { $0 } == 2)
+      #expect(requests.withLock { $0 } == 3)
+    }
+
     @Test func `renewCredential can run a task even if there is only one slot`() async throws {
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {

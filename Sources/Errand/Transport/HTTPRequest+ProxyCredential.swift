@@ -1,11 +1,11 @@
 extension HTTPRequest {
-  /// Sends the request, and resends it with a new credential each time the proxy rejects the current one. If there is
-  /// no new credential, the error has the code `.proxyAuthenticationRequired`.
+  /// Sends the request, and resends it with a new credential when the proxy rejects the current one, up to twice. If
+  /// there is no new credential, the error has the code `.proxyAuthenticationRequired`.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {
     var request = self
-    while true {
+    for _ in 0..<2 {
       do {
         return try await send(request)
       } catch let error as TaskError where error.code == .proxyAuthenticationRequired {
@@ -15,5 +15,6 @@ extension HTTPRequest {
         request.options.proxyCredential = credential
       }
     }
+    return try await send(request)
   }
 }

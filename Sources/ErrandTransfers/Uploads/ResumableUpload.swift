@@ -27,8 +27,8 @@ public import ErrandFoundation
 public final class ResumableUpload: Sendable {
   /// Returns `count` bytes of the content, starting at `offset`, or fewer bytes at the end.
   ///
-  /// An offset can be requested again if the server did not store the bytes. At the deadline, the closure is cancelled,
-  /// and the upload waits until the closure returns.
+  /// An offset can be requested again if the server did not store the bytes. The closure is cancelled by a pause and at
+  /// the deadline. The upload waits until the closure returns, and ignores what it returns.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
   struct Job: Sendable {

@@ -198,6 +198,7 @@ actor UploadRun {
     let data = try await server.manager.clock.limiting(retry.remaining, .call, phase: .preparing) { [job, piece] in
       try await job.content.bytes(of: piece)
     }
+    try Task.checkCancellation()  // a closure may stop early and return fewer bytes when it is cancelled
     if let data {
       let count = Int64(data.count)
       if count < piece.count {

@@ -97,6 +97,33 @@ import Testing
     await #expect(throws: HTTPBodyLimitError.self) { try await reader.value }
   }
 
+  /// Returns `nil` when its task is cancelled, like every `AsyncThrowingStream`.
+  private final class StreamSource: HTTPBodySource {
+    private let stream: AsyncThrowingStream<Data, any Error>
+
+    init(_ stream: AsyncThrowingStream<Data, any Error>) { self.stream = stream }
+
+    func next() async throws -> Data? {
+      for try await chunk in stream { return chunk }
+      return nil
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `a source that ends when its task is cancelled does not end the body`(collects: Bool) async throws {
+    let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+    continuation.yield(Data("first".utf8))
+    let body = HTTPResponseBody(StreamSource(stream))
+    let reader = Task {
+      if collects { return try await body.collect() }
+      return try await body.reduce(into: Data()) { $0 += $1 }
+    }
+    reader.cancel()
+    await #expect(throws: CancellationError.self) { try await reader.value }
+    #expect(!body.isComplete)
+    withExtendedLifetime(continuation) {}
+  }
+
   @Test func `the rest of a body whose loop was left early is not returned, even if its source has it`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     for try await _ in body { break }

@@ -128,4 +128,29 @@ import Testing
     let sent: [HTTPMethod] = pausing == .post ? [.options, .post, .patch] : [.options, .options, .post, .patch]
     #expect(methods.withLock { $0 } == sent)
   }
+
+  @Test func `a closure that returns fewer bytes because of a pause does not end the content`() async throws {
+    let received = Shared(Data())
+    let transport = StubTransport { request in
+      if request.method == .patch, let bytes = request.body.data { received.withLock { $0 += bytes } }
+      let headers: HTTPHeaders = [.location: "/files/1", "Upload-Offset": "\(received.withLock { $0.count })"]
+      return .status(request.method == .post ? 201 : 204, headers: headers, for: request)
+    }
+    let server = Server("https://shop.test", transport: transport, environment: [:])
+    let (isReading, isFirst) = (Gate(), Shared(true))
+    let upload = ResumableUpload(named: "a", with: AddWidget().on(server), by: .tus) { offset, count in
+      let rest = Data("abc".utf8).dropFirst(Int(offset)).prefix(count)
+      guard isFirst.withLock({ $0 }) else { return Data(rest) }
+      isFirst.withLock { $0 = false }
+      isReading.open()
+      try? await Task.sleep(for: .seconds(50))  // until the pause cancels it
+      return Data(rest.prefix(1))
+    }
+    let run = Task { try await upload.run() }
+    await isReading.wait()
+    upload.pause()
+    upload.resume()
+    _ = try await run.value
+    #expect(received.withLock { $0 } == Data("abc".utf8))
+  }
 }

@@ -153,9 +153,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
         return (nil, .end)
       }
       let chunk = try await source.next()
-      try count(chunk ?? Data())  // a source that was cancelled may return `nil`
-      if chunk == nil { end(.complete) }
-      return (chunk, chunk == nil ? .end : .reading(source))
+      try count(chunk ?? Data())
+      guard chunk == nil else { return (chunk, .reading(source)) }
+      try complete()
+      return (nil, .end)
     } catch {
       throw failed(error)
     }
@@ -174,7 +175,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
         }
       try count(data)
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
-      end(.complete)
+      try complete()
       return data
     } catch let error as HTTPBodyLimitError where source == nil {
       throw explained(error)  // the body can be read again
@@ -317,6 +318,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       return state.ending == nil ? state.onChunk : nil  // the body may be read again
     }
     onChunk?(chunk.count)
+  }
+
+  /// Ends the body at the end of its source. Throws if the body was streamed and its task is cancelled, because
+  /// `AsyncThrowingStream` then returns `nil` before its end.
+  private func complete() throws {
+    if source != nil { try Task.checkCancellation() }
+    end(.complete)
   }
 
   /// Ends the body before its source, so that a source can't pass its cancellation off as the end of the body.

@@ -164,4 +164,48 @@ import Testing
       #expect(try await shop.task().downloadData() == Self.body && shop.sentCount == 2)
     }
   }
+
+  /// Reads an `AsyncThrowingStream`, which ends when its task is cancelled.
+  private final class StreamSource: HTTPBodySource {
+    let stream: AsyncThrowingStream<Data, any Error>
+
+    init(_ stream: AsyncThrowingStream<Data, any Error>) { self.stream = stream }
+
+    func next() async throws -> Data? {
+      for try await chunk in stream { return chunk }
+      return nil
+    }
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `does not store a streamed body whose reader is cancelled, even if its source ends normally`(kind: Kind)
+    async throws
+  {
+    let sent = Shared<[AsyncThrowingStream<Data, any Error>.Continuation]>([])
+    let answer: @Sendable (HTTPRequest) -> HTTPResponse = { request in
+      let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+      continuation.yield(Data("first".utf8))
+      let isFirst = sent.withLock { sent in
+        sent.append(continuation)
+        return sent.count == 1
+      }
+      if !isFirst { continuation.finish() }
+      let source = StreamSource(stream)
+      return HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: HTTPResponseBody(source))
+    }
+    try await withShop(kind, { answer($0) }) { shop, _ in
+      let isReading = Gate()
+      let task = shop.task("file")
+      let reader = Task {
+        for try await _ in try await task.stream().body { isReading.open() }
+        try Task.checkCancellation()
+      }
+      await isReading.wait()
+      reader.cancel()
+      await #expect(throws: CancellationError.self) { try await reader.value }
+      let response = try await task.response().response
+      #expect(response.cacheStatus?.isHit != true)
+      #expect(shop.sentCount == 2)
+    }
+  }
 }
