@@ -36,3 +36,7 @@ func names(in jar: CookieJar, for url: URL) async throws -> [String] {
   try await jar.synchronize()
   return names
 }
+
+func signOut(of shop: Server) async {
+  await shop.update { $0.cookiePolicy = .shared(CookieJar()) }
+}

@@ -97,4 +97,26 @@ import Testing
     }
     #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])
   }
+
+  @Test func `an event stream and its retries keep the cookie jar with which they began`() async throws {
+    let jars = try ["a", "b"].map { user in
+      let jar = CookieJar()
+      try jar.set("user=\(user); Secure", from: #require(URL(string: "https://shop.test")))
+      return jar
+    }
+    let cookies = Shared<[String]>([])
+    let shop = VirtualShop(.autoAdvancing, configure: { $0.cookiePolicy = .shared(jars[0]) }) { number, request, _ in
+      cookies.withLock { $0.append(request.headers[.cookie] ?? "none") }
+      return switch number {
+      case 1: .text("data: hello\n\n", [.contentType: "text/event-stream"], for: request)
+      case 2: .status(503, for: request)
+      default: .status(204, for: request)
+      }
+    }
+    for try await _ in shop.task().events() {
+      await shop.server.update { $0.cookiePolicy = .shared(jars[1]) }
+    }
+    try await shop.task().run()
+    #expect(cookies.withLock { $0 } == ["user=a", "user=a", "user=a", "user=b"])
+  }
 }

@@ -94,7 +94,8 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
   }
 
   /// Removes the cookies for which `isUnwanted` returns `true`, including those in the jar's file. The closure must be
-  /// quick and must not use the jar.
+  /// quick and must not use the jar. To sign out, replace the jar instead: a retry of an earlier call is sent with the
+  /// cookies that the jar then contains.
   public func removeAll(where isUnwanted: @escaping @Sendable (Cookie) -> Bool = { _ in true }) {
     let unwanted = cookies.filter(isUnwanted).map(\.id)
     let now = dates.now
