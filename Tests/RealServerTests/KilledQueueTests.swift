@@ -57,7 +57,8 @@
       }
       #expect(try await BenchProgram(words(first: 0, requests: 1)).wait() == 0)
       ledger.withLock { ledger in
-        #expect(kept.count >= 20 && kept.isSubset(of: ledger.keys.keys))
+        // More than 20 were received. Each of the four kills can prevent the report of one stored task.
+        #expect(kept.count > 16 && kept.isSubset(of: ledger.keys.keys))
         #expect(ledger.keys.values.allSatisfy { $0.count == 1 } && ledger.disorder == 0)
       }
     }
