@@ -39,7 +39,7 @@
 
     @Test(arguments: [false, true])
     func `a timeout that expires while the process is stopped ends a call with no response`(isCall: Bool) async throws {
-      #expect(try await codeAfterStop(.text("late").after(.seconds(3)), isCall: isCall) == 3)
+      #expect(try await codeAfterStop(.text("late").after(.seconds(20)), isCall: isCall) == 3)
     }
   }
 #endif
