@@ -38,6 +38,7 @@ extension Call {
       try await preflight(plan.task, &request)
       if plan.isCrossOrigin { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
+    plan.operation?.apply(to: &request)
     request = strippingEventID(request)
     if rules.authentication != nil { request.options.account = account(of: request)?.name }
     try addCookies(to: &request)

@@ -52,7 +52,7 @@ package final class Call: Sendable {
       span: CallSpan.here(snapshot.traceSampling, manager.random))
     rules = CallRules.of(plan, snapshot, delivery, trace)
     idempotencyKey =
-      plan.headers[.idempotencyKey] ?? plan.idempotencyKey ?? (plan.idempotency == .key ? manager.random.key() : nil)
+      plan.operation?.value ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
     #if DEBUG
       TaskSpelling.log(plan.task, to: snapshot.configuration.log)

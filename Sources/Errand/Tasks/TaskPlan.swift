@@ -95,7 +95,7 @@ public struct TaskPlan: Sendable {
   /// Whether `linkedURL` is cross-origin. If so, credentials are not sent.
   package var isCrossOrigin = false
   /// The `Idempotency-Key` that the call shares with other calls for the same operation.
-  var idempotencyKey: String?
+  package var operation: OperationKey?
   /// The control that can pause the call and receives its events.
   var control: CallControl?
   /// The place in the serial queue, if the call entered it before it started.
@@ -140,13 +140,6 @@ public struct TaskPlan: Sendable {
     echoStyle = task.echoStyle
     recordingStyle = task.recordingStyle
     if Described.ErrorPayload.self != Never.self { errorPayload = Described.ErrorPayload.self }
-  }
-
-  /// The plan with an `Idempotency-Key` that all its calls share, if the task asks for one.
-  var withIdempotencyKey: TaskPlan {
-    var plan = self
-    if idempotency == .key { plan.idempotencyKey = idempotencyKey ?? server.manager.random.key() }
-    return plan
   }
 
   /// The server's settings for the call: the kept ones, or the current ones.

@@ -314,6 +314,7 @@ public actor OfflineQueue {
     plan.change { [server] plan in
       plan.server = server
       plan.headers[.idempotencyKey] = key
+      plan.operation = OperationKey(key)
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       plan.idempotency = .key
       // Throw an error for a status that is not a success, even if the task would return the response.

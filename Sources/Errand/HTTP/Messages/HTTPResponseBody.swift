@@ -4,8 +4,8 @@ public import ErrandFoundation
 ///
 ///     for try await chunk in response.body { … }
 ///
-/// A body in memory or in a file can be read again, so a step can read it before the call does. A streamed body can be
-/// read once.
+/// A body in memory or in a file can be read again, so a step can read it before the call does. A streamed body has one
+/// reader: another reader gets an error, even if the first is still waiting for the first chunk.
 ///
 /// Only a fixed window is read ahead, so a slow reader slows the sender down. Leaving the loop early or releasing the
 /// last reference ends the transfer and frees its connection.
@@ -53,9 +53,11 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     var content: Content
     /// The last reader of a body in a file, while it is reading.
     weak var reader: (any HTTPBodySource)?
-    /// The position of ``next()`` in a body that can be read again. It starts again after the end. Iterators and
-    /// ``collect(upTo:)`` have their own positions.
+    /// The position of ``next()``. In a body that can be read again, it starts again after the end. Iterators have their
+    /// own positions.
     var position = Position.start
+    /// Whether the stream has a reader, which may still be waiting for the first chunk.
+    var isClaimed = false
     /// Whether a chunk has been read from the stream.
     var hasBegun = false
     /// The trailers, available after the source is released.
@@ -84,6 +86,19 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       }
     }
 
+    /// Whether a new reader would get all bytes. A stream that ended without a chunk can be read again.
+    var isWhole: Bool {
+      if case .complete? = ending, !hasBegun { return true }
+      return !isClaimed
+    }
+
+    /// Claims the stream for one reader. A body that can be read again is not claimed.
+    mutating func claim() throws {
+      guard stream != nil else { return }
+      guard isWhole else { throw AlreadyClaimed() }
+      isClaimed = true
+    }
+
     /// Removes and returns the actions to run. Returns `nil` if none are left. Once it has returned `nil`, no more
     /// actions are stored.
     mutating func takeActions() -> (EndActions, (any HTTPBodySource)?)? {
@@ -95,6 +110,9 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       return (actions, stream)
     }
   }
+
+  /// The stream has another reader, which continues.
+  private struct AlreadyClaimed: Error {}
 
   /// A reader's position in a body.
   fileprivate enum Position {
@@ -131,7 +149,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func next() async throws -> Data? {
     let (chunk, position) = try await chunk(at: state.withLock { $0.position })
     state.withLock { state in
-      if case .end = position { state.position = .start } else { state.position = position }
+      if case .end = position, state.stream == nil { state.position = .start } else { state.position = position }
     }
     return chunk
   }
@@ -140,7 +158,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   private func chunk(at position: Position) async throws -> (Data?, Position) {
     do {
       let source: any HTTPBodySource
-      switch (position, try content()) {
+      switch (position, try content(at: position)) {
       case (.end, _): return (nil, .end)
       case (.reading(let reader), _): source = reader
       case (.start, .memory(let data)) where !data.isEmpty:
@@ -157,6 +175,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       guard chunk == nil else { return (chunk, .reading(source)) }
       try complete()
       return (nil, .end)
+    } catch is AlreadyClaimed {
+      throw explained(HTTPBodyConsumedError())
     } catch {
       throw failed(error)
     }
@@ -168,7 +188,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   public func collect(upTo limit: Int = .max) async throws -> Data {
     do {
       let data =
-        switch try content() {
+        switch try content(at: nil) {
         case .memory(let data): data
         case .file(let file): try await reader(of: file).collect(upTo: limit)
         case .stream(let source): try await source.collect(upTo: limit)
@@ -177,6 +197,8 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
       if data.count > limit { throw HTTPBodyLimitError(limit: limit) }
       try complete()
       return data
+    } catch is AlreadyClaimed {
+      throw explained(HTTPBodyConsumedError())
     } catch let error as HTTPBodyLimitError where source == nil {
       throw explained(error)  // the body can be read again
     } catch {
@@ -223,9 +245,12 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     stop(.failed(error))
   }
 
-  private func content() throws -> Content {
+  /// Returns the content, and claims a stream for a reader that has read nothing. `position` is `nil` for a reader that
+  /// continues after ``next()``.
+  private func content(at position: Position?) throws -> Content {
     try state.withLock { state in
       try state.check()
+      if case .start = position ?? state.position { try state.claim() }
       return state.content
     }
   }
@@ -239,10 +264,10 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return reader
   }
 
-  /// Whether all bytes are still there: the body can be read again, or nothing has been read from its stream.
-  var isWhole: Bool { state.withLock { $0.stream == nil || !$0.hasBegun } }
+  /// Whether all bytes are still there: the body can be read again, or its stream has no reader.
+  var isWhole: Bool { state.withLock { $0.stream == nil || $0.isWhole } }
 
-  /// Throws ``HTTPBodyConsumedError`` if part of a streamed body has been read.
+  /// Throws ``HTTPBodyConsumedError`` if a streamed body has a reader.
   func checkWhole() throws { if !isWhole { throw HTTPBodyConsumedError() } }
 
   /// Whether the body has been read to its end.
@@ -259,9 +284,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
   }
 
   /// Ends the transfer because the reader left the loop. A body in memory or in a file can be read again.
-  private func release() {
-    state.withLock { if $0.stream != nil, $0.ending == nil { $0.isReleased = true } }
-    cancel()
+  private func release(_ position: Position) {
+    let isReader = state.withLock { state in
+      if case .start = position, state.isClaimed { return false }  // another reader continues
+      if state.stream != nil, state.ending == nil { state.isReleased = true }
+      return true
+    }
+    if isReader { cancel() }
   }
 
   /// The source of a streamed body.
@@ -354,7 +383,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
 
     init(_ body: HTTPResponseBody) { self.body = body }
 
-    deinit { body.release() }
+    deinit { body.release(position.withLock { $0 }) }
 
     /// Returns the next chunk, or `nil` at the end.
     public func next() async throws -> Data? {
@@ -366,6 +395,6 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Creates an iterator. A streamed body can only be read once.
+  /// Creates an iterator. A streamed body has one reader.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
 }

@@ -48,7 +48,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
     private var isAlive = false
 
     init(_ plan: TaskPlan, until terminator: String?, upTo limit: Int) {
-      var plan = plan.withIdempotencyKey
+      var plan = plan
+      plan.operation = OperationKey()
       plan.keepSettings()
       self.plan = plan
       self.terminator = terminator

@@ -52,14 +52,14 @@ extension TaskManager {
   ) -> TaskHandle<Value> {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
-    let key = task.plan.withIdempotencyKey.idempotencyKey  // another run repeats the same operation
+    let operation = OperationKey()  // another run repeats the same operation
     let work = HandleWork<Value>(of: { ServerDefault.$scoped.withValue(scoped) { task.plan } }) { plan, control in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = plan
         plan.control = control
         plan.transfer = control.work
         plan.place = control.place
-        plan.idempotencyKey = key
+        plan.operation = operation
         return try await Call.perform(plan, delivery, finish: finish)
       }
     }
