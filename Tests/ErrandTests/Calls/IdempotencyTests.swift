@@ -69,4 +69,28 @@ import Testing
     let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
     #expect(keys.count == 2 && keys[0] == keys[1])
   }
+
+  @Test(arguments: [true, false], [Idempotency.automatic, .key])
+  func `another run of a handle has the key of the first, even if the task makes a new one`(
+    isInHeaders: Bool, idempotency: Idempotency
+  ) async throws {
+    let stub = StubServer(.lost) { $0.retryPolicy = .never }
+    let task = NewKeyEachTime(isInHeaders: isInHeaders).on(stub.server).idempotency(idempotency)
+    let handle = stub.server.manager.start(task)
+    await #expect(throws: TaskError.self) { try await handle.value }
+    #expect(handle.retry())
+    await #expect(throws: TaskError.self) { try await handle.value }
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
+
+  @Test(arguments: [true, false])
+  func `an event stream reconnects with its first key, even if the task makes a new one`(isInHeaders: Bool) async throws
+  {
+    let events = StubLog.Answer.data(Data("data: hello\n\n".utf8), "text/event-stream")
+    let stub = StubServer(events, .status(.noContent))
+    for try await _ in NewKeyEachTime(isInHeaders: isInHeaders).on(stub.server).events() {}
+    let keys = stub.requests.compactMap { $0.headers[.idempotencyKey] }
+    #expect(keys.count == 2 && keys[0] == keys[1])
+  }
 }

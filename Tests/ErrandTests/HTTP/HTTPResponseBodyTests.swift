@@ -97,6 +97,30 @@ import Testing
     await #expect(throws: HTTPBodyLimitError.self) { try await reader.value }
   }
 
+  @Test(arguments: [false, true])
+  func `a streamed body has one reader, who gets all of it`(collects: Bool) async throws {
+    let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+    let body = HTTPResponseBody(StreamSource(stream))
+    let reader = Task { try await body.reduce(into: Data()) { $0 += $1 } }
+    #expect(await eventually { !body.isWhole }, "the reader waits for the first chunk")
+    await #expect(throws: HTTPBodyConsumedError.self) {
+      if collects { _ = try await body.collect() } else { for try await _ in body {} }
+    }
+    continuation.yield(Data("first".utf8))
+    continuation.yield(Data("second".utf8))
+    continuation.finish()
+    #expect(try await reader.value == Data("firstsecond".utf8))
+    await #expect(throws: HTTPBodyConsumedError.self) { try await body.collect() }
+  }
+
+  @Test func `a stream that ended without a chunk can be read again`() async throws {
+    let body = HTTPResponseBody(Source([], isWhole: true))
+    for _ in 0..<2 {
+      #expect(try await text(body) == "")
+      #expect(try await body.collect() == Data())
+    }
+  }
+
   /// Returns `nil` when its task is cancelled, like every `AsyncThrowingStream`.
   private final class StreamSource: HTTPBodySource {
     private let stream: AsyncThrowingStream<Data, any Error>

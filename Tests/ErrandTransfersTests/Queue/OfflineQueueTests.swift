@@ -72,6 +72,18 @@ import Testing
     }
   }
 
+  @Test func `sends a task with its stored key, even if the server's preflight makes a new one`() async throws {
+    try await withFolder { folder in
+      let remote = Remote { _ in throw TaskError(.connectionLost, "lost", phase: .awaitingResponse) }
+      await remote.server.update { $0.preflight = { $1.headers[.idempotencyKey] = UUID().uuidString } }
+      let queue = try remote.queue(folder.appendingPathComponent("queue"))
+      try await queue.add(Note(uploadPayload: "a"))
+      for _ in 0..<2 { _ = try await queue.deliver() }
+      let keys = remote.sent.withLock { $0.map(\.key) }
+      #expect(keys.count >= 2 && Set(keys).count == 1, "\(keys)")
+    }
+  }
+
   @Test func `delivers tasks in order and leaves no files`() async throws {
     try await withFolder { folder in
       let remote = Remote()

@@ -45,8 +45,8 @@ extension BatchRunner {
   ///
   ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, the result of at least one task in flight
-  /// is `.failure(CancellationError())`. To wait until all tasks have ended, use `withResults(of:limit:order:_:)`.
+  /// Leaving the loop cancels the tasks in flight, unless the app keeps the results. If the loop is cancelled, the result
+  /// of at least one task in flight is `.failure(CancellationError())`. To wait until all tasks have ended, use `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
   ///   - tasks: The tasks to run. They are taken from the sequence one by one.
@@ -101,8 +101,8 @@ extension BatchRunner {
 
   /// Runs many tasks from an asynchronous sequence, up to `limit` concurrently, and returns their results.
   ///
-  /// Leaving the loop cancels the tasks in flight. If the loop is cancelled, the result of at least one task in flight
-  /// is `.failure(CancellationError())`.
+  /// Leaving the loop cancels the tasks in flight, unless the app keeps the results. If the loop is cancelled, the result
+  /// of at least one task in flight is `.failure(CancellationError())`.
   ///
   /// - Parameters:
   ///   - tasks: The tasks to run. They are taken from the sequence one by one.

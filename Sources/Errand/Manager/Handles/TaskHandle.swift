@@ -61,8 +61,9 @@ public final class TaskHandle<Value: Sendable>: Sendable {
 
   /// Pauses the call before its next attempt, or while the response body is being read.
   ///
-  /// An attempt that is waiting for its slot or its response continues until the body arrives. The body is then left
-  /// unread, so the server has to wait. The call keeps its slot, its connection and its place in a serial queue.
+  /// An attempt that is waiting for a network, its slot or its response continues until the body arrives. The body is
+  /// then left unread, so the server has to wait. The call keeps its slot, its connection and its place in a serial
+  /// queue.
   ///
   /// Time limits still apply. If the attempt's limit expires during a pause, the attempt fails when the call is resumed.
   /// If the call's deadline expires, the call ends. A paused call is resumed when its last handle is released, because
@@ -78,7 +79,8 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   @discardableResult
   public func resume() -> Bool { work.resume() }
 
-  /// Runs the task again after it failed or was cancelled. The handle then refers to the new call.
+  /// Runs the task again after it failed or was cancelled. The handle then refers to the new call, which has the server's
+  /// present settings and tokens. If another user has signed in since, don't retry the handles of the previous user.
   ///
   /// - Returns: Whether the task was started again. `false` if it is still running or has succeeded.
   @discardableResult
