@@ -23,7 +23,7 @@ import Testing
     let first = Self.count * index / Self.limits.count
     let numbers = first..<Self.count * (index + 1) / Self.limits.count
     try await withFolder { folder in
-      let storm = Storm(Self.limits[index], seed: Self.seed, folder: folder)
+      let storm = Storm(Self.limits[index], sharesRequests: index > 0, seed: Self.seed, folder: folder)
       let problems = await storm.run(numbers)
       #expect(problems.isEmpty, "ERRAND_STORM_SEED=\(Self.seed), \(Self.limits[index]): \(storm.ledger.counts)")
       let rare = storm.missing.filter { _ in numbers.count >= 10_000 }

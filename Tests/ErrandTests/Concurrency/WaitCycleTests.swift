@@ -317,47 +317,6 @@ import Testing
     #expect(ended, "two calls wait for each other's queue forever")
   }
 
-  @Test func `holders of equally named queues in two managers do not deadlock on a shared request`() async throws {
-    // The holders of both queues share a request to a third server, whose step needs the second queue.
-    let (one, two) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
-    let (isFirstIn, mayGo) = (Gate(), Gate())
-    struct Needing: PerAttemptStep {
-      let two: Server
-      let go: Gate
-      let begun: Gate
-      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        begun.open()
-        await go.wait()
-        try await PlainTask().on(two).serialQueue(.named("q")).run()
-        return try await next(request)
-      }
-    }
-    let shop = CachedShop(
-      configure: {
-        ($0.coalescesRequests, $0.cache) = (true, nil)
-        $0.perAttemptSteps = [Needing(two: two.server, go: mayGo, begun: isFirstIn)]
-      },
-      answer: { _, request in .text("fine", for: request) })
-    for server in [one.server, two.server] {
-      await server.update { configuration in
-        configuration.preflight = { task, _ in
-          guard task is GetWidget else { return }
-          _ = try await shop.task().download()
-        }
-      }
-    }
-    let ended = await finishes {
-      async let a = try? GetWidget().on(one.server).serialQueue(.named("q")).run()
-      await isFirstIn.wait()
-      async let b = try? GetWidget().on(two.server).serialQueue(.named("q")).run()
-      _ = await eventually(within: .seconds(1)) { shop.events.moments().count { $0.hasPrefix("joined") } == 2 }
-      mayGo.open()
-      _ = await (a, b)
-    }
-    #expect(ended)
-    for manager in [one.server.manager, two.server.manager, shop.server.manager] { await manager.cancelAll() }
-  }
-
   @Test func `a task that outlives its queue access does not make another wait fail`() async throws {
     let queues = SerialQueues()
     let (bHeld, mayAsk, cHeld, mayEnd) = (Gate(), Gate(), Gate(), Gate())

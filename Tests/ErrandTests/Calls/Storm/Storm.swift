@@ -10,24 +10,27 @@ struct Storm: Sendable {
 
   let ledger = StormLedger()
   private let seed: UInt64
+  private let sharesRequests: Bool
   private let clock = StormClock()
   private let audit = EventAudit()
   private let app: StormApp
   private let server: Server
   private let folder: URL
 
-  init(_ limits: ThrottleLimits, seed: UInt64, folder: URL) {
+  /// Creates a storm whose calls either share requests or run per-attempt steps, because a server with such steps shares
+  /// none.
+  init(_ limits: ThrottleLimits, sharesRequests: Bool, seed: UInt64, folder: URL) {
     let app = StormApp(seed: seed, clock, ledger)
     let tokens = StormTokens(app)
     var configuration = ServerConfiguration()
     configuration.log = .discard
     configuration.observers = [audit, ledger]
     configuration.cache = StormApp.Store(app: app)
-    configuration.coalescesRequests = true
+    configuration.coalescesRequests = sharesRequests
     configuration.retryPolicy.baseDelay = .ticks(4)
     configuration.authentication = .custom(tokens)
     configuration.perCallSteps = [StormApp.CallStep(app: app)]
-    configuration.perAttemptSteps = [StormApp.AttemptStep(app: app)]
+    if !sharesRequests { configuration.perAttemptSteps = [StormApp.AttemptStep(app: app)] }
     configuration.circuitBreaker = CircuitBreaker(
       window: .ticks(100), minimumCalls: 4, failureRatio: 0.8, openDuration: .ticks(30))
     server = Server(
@@ -38,7 +41,7 @@ struct Storm: Sendable {
         limits: limits, retryBudget: RetryBudget(ratio: 0, capacity: Self.retries), clock: CallClock(clock),
         random: CallRandom(SeededGenerator(seed: seed))))
     app.setServer(server)
-    (self.app, self.seed, self.folder) = (app, seed, folder)
+    (self.app, self.seed, self.folder, self.sharesRequests) = (app, seed, folder, sharesRequests)
   }
 
   private var manager: TaskManager { server.manager }
@@ -91,9 +94,10 @@ struct Storm: Sendable {
   /// The features that the storm did not reach often enough.
   var missing: [String] {
     let wanted = [
-      "succeeded", "cancelled", "turn", "queued", "redirected", "refreshed", "retried", "hedged", "joined",
+      "succeeded", "cancelled", "turn", "queued", "redirected", "refreshed", "retried", "hedged",
       "cache answered", "cache validated", "badStatus", "connectionLost", "cannotConnect", "timedOut", "circuitOpen",
-      "notCached", "reentrant queue", "attempt step calls", "call step calls", "store calls", "hook calls",
+      "notCached", "reentrant queue", sharesRequests ? "joined" : "attempt step calls", "call step calls",
+      "store calls", "hook calls",
       "refresh fails", "refresh calls", "body calls", "paused",
     ]
     // A hedge needs another slot.
