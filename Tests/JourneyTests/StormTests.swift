@@ -83,7 +83,7 @@ struct StormTests {
     try await remote.waitForOpenConnections(0)
   }
 
-  @Test func `of two readers of a body, one gets all of it and the other an error`() async throws {
+  @Test func `one of two readers gets the entire body, and the other gets an error`() async throws {
     let remote = try makeRemote()
     let chunks = Array(repeating: Data(count: 1000), count: 50)
     remote.route(.get, "/shared", answer: .chunked(chunks).throttled(bytes: 1000, every: .milliseconds(1)))

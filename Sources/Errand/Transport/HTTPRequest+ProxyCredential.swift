@@ -1,6 +1,6 @@
 extension HTTPRequest {
-  /// Sends the request, and resends it with a new credential when the proxy rejects the current one, up to twice. If
-  /// there is no new credential, the error has the code `.proxyAuthenticationRequired`.
+  /// Sends the request, and resends it with a new credential when the proxy rejects the current one, up to twice.
+  /// Throws `.proxyAuthenticationRequired` if `renewCredential` returns no other credential.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response
   ) async throws -> Response {

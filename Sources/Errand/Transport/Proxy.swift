@@ -21,8 +21,8 @@ public struct Proxy: Sendable {
   /// The credential for the proxy, or `nil` if the proxy doesn't require one.
   public var credential: Credential?
   /// Returns another credential after the proxy has rejected one (407), or `nil` to give up. The argument is the
-  /// rejected credential, if any. A ``Server`` calls this closure, up to twice for each request; a transport used without a server throws
-  /// ``TaskError/Code/proxyAuthenticationRequired``.
+  /// rejected credential, if any. A ``Server`` calls this closure, up to twice for each request; a transport used
+  /// without a server throws ``TaskError/Code/proxyAuthenticationRequired``.
   public var renewCredential: (@Sendable (_ refused: Credential?) async -> Credential?)?
 
   /// Creates a proxy from its protocol, host and port.

@@ -313,7 +313,6 @@ public actor OfflineQueue {
     var plan = task.plan
     plan.change { [server] plan in
       plan.server = server
-      plan.headers[.idempotencyKey] = key
       plan.operation = OperationKey(key)
       (plan.cachePolicy, plan.hedging) = (.none, .none)
       plan.idempotency = .key

@@ -233,7 +233,6 @@ import Testing
     #expect(try await calls[1].value == "b")
   }
 
-  /// Runs another task after it has received a response.
   @Test func `does not coalesce calls with different serial queues`() async throws {
     let shop = shop()
     let task = shop.task()

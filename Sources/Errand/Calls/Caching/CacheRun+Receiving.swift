@@ -16,7 +16,7 @@ extension CacheRun {
     if response.status == .notModified || (demand.method == .head && response.status == .ok) {
       response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
     }
-    if isRefusal || response.body.failure != nil { return response }
+    if isRefusal || response.body.failure != nil { return response }  // a body that failed replaces nothing
     guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
       Storing.allows(demand, response, now: now)
     else {

@@ -46,7 +46,8 @@ extension BatchRunner {
   ///     for await (task, result) in shop.results(of: (1...500).map(GetWidget.init), limit: 8) { … }
   ///
   /// Leaving the loop cancels the tasks in flight, unless the app keeps the results. If the loop is cancelled, the result
-  /// of at least one task in flight is `.failure(CancellationError())`. To wait until all tasks have ended, use `withResults(of:limit:order:_:)`.
+  /// of at least one task in flight is `.failure(CancellationError())`. To wait until all tasks have ended, use
+  /// `withResults(of:limit:order:_:)`.
   ///
   /// - Parameters:
   ///   - tasks: The tasks to run. They are taken from the sequence one by one.

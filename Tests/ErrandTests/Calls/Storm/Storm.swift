@@ -97,8 +97,7 @@ struct Storm: Sendable {
       "succeeded", "cancelled", "turn", "queued", "redirected", "refreshed", "retried", "hedged",
       "cache answered", "cache validated", "badStatus", "connectionLost", "cannotConnect", "timedOut", "circuitOpen",
       "notCached", "reentrant queue", sharesRequests ? "joined" : "attempt step calls", "call step calls",
-      "store calls", "hook calls",
-      "refresh fails", "refresh calls", "body calls", "paused",
+      "store calls", "hook calls", "refresh fails", "refresh calls", "body calls", "paused",
     ]
     // A hedge needs another slot.
     let isHedged = manager.limits.perHost != 1

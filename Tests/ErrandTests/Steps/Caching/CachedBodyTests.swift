@@ -165,18 +165,6 @@ import Testing
     }
   }
 
-  /// Reads an `AsyncThrowingStream`, which ends when its task is cancelled.
-  private final class StreamSource: HTTPBodySource {
-    let stream: AsyncThrowingStream<Data, any Error>
-
-    init(_ stream: AsyncThrowingStream<Data, any Error>) { self.stream = stream }
-
-    func next() async throws -> Data? {
-      for try await chunk in stream { return chunk }
-      return nil
-    }
-  }
-
   @Test(arguments: Kind.allCases)
   func `does not store a streamed body whose reader is cancelled, even if its source ends normally`(kind: Kind)
     async throws
