@@ -144,10 +144,7 @@ import Testing
       let place = folder.appendingPathComponent("file")
       let run = Task { try await ResumableDownload(shop.task("file"), to: place).run() }
       await reached.wait()
-      await shop.server.update {
-        $0.remote = Remote("https://b.test")
-        $0.authentication = .bearer("b")
-      }
+      await shop.switchUser()
       mayContinue.open()
       _ = try await run.value
       #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
@@ -172,10 +169,7 @@ import Testing
     let upload = ResumableUpload(named: "a", length: 3, with: task, by: .tus) { _, _ in Data("abc".utf8) }
     let run = Task { try await upload.run() }
     await reached.wait()
-    await shop.server.update {
-      $0.remote = Remote("https://b.test")
-      $0.authentication = .bearer("b")
-    }
+    await shop.switchUser()
     mayContinue.open()
     _ = try await run.value
     #expect(sent.withLock { $0 } == ["POST shop.test Bearer a", "PATCH shop.test Bearer a"])

@@ -42,6 +42,14 @@ struct VirtualShop {
 
   var manager: TaskManager { server.manager }
 
+  /// Switches the server to another remote and to the token of user b.
+  func switchUser() async {
+    await server.update {
+      $0.remote = Remote("https://b.test")
+      $0.authentication = .bearer("b")
+    }
+  }
+
   /// Creates a task on this server.
   func task(_ path: String = "widgets", method: HTTPMethod = .get) -> Modified<ShopTask> {
     ShopTask(path: path, httpMethod: method).on(server)

@@ -28,19 +28,12 @@ import Testing
     let path = "text"
   }
 
-  private func switchUser(of shop: VirtualShop) async {
-    await shop.server.update {
-      $0.remote = Remote("https://b.test")
-      $0.authentication = .bearer("b")
-    }
-  }
-
   @Test func `an event stream reconnects to its first remote with its first token`() async throws {
     let shop = shop { number, request in
       guard number == 1 else { return .status(204, for: request) }
       return .text("data: hello\n\n", [.contentType: "text/event-stream"], for: request)
     }
-    for try await _ in shop.task().events() { await switchUser(of: shop) }
+    for try await _ in shop.task().events() { await shop.switchUser() }
     try await shop.task().run()
     #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a", "b.test Bearer b"])
   }
@@ -51,7 +44,7 @@ import Testing
     }
     let task = GetText().on(shop.server)
     _ = try await task.download()
-    for try await _ in task.updates() { await switchUser(of: shop) }
+    for try await _ in task.updates() { await shop.switchUser() }
     #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
   }
 
@@ -59,7 +52,7 @@ import Testing
     for _ in 0..<200 {
       let shop = shop { _, request in .ok(request) }
       let handle: TaskHandle<HTTPResponse> = shop.server.manager.start(shop.task())
-      await switchUser(of: shop)
+      await shop.switchUser()
       _ = try await handle.value
     }
     #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])
@@ -79,7 +72,7 @@ import Testing
       answer: { _, request in .ok(request) })
     let call = Task { try await shop.task().data() }
     await reached.wait()
-    await switchUser(of: shop)
+    await shop.switchUser()
     mayContinue.open()
     _ = try await call.value
     #expect(sent.withLock { $0 } == ["shop.test Bearer a"])
@@ -92,7 +85,7 @@ import Testing
       }
       _ = try await shop.task().data()
       _ = try await shop.task().data()
-      await switchUser(of: shop)
+      await shop.switchUser()
       #expect(await eventually { shop.sentCount == 2 })
     }
     #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])

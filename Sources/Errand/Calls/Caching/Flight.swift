@@ -125,7 +125,6 @@ extension Call {
     var plan = call.plan.asInternal(.shared)
     plan.remainingOfWaiters = remaining
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
-    plan.operation = OperationKey(call.idempotencyKey)
     plan.keep(call.snapshot, call.ownAuthentication)
     self.init(plan, .memory)
     let headers = call.state.withLock { $0.serverHeaders }
