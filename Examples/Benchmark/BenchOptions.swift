@@ -25,8 +25,9 @@ struct BenchOptions {
   private(set) var ranges = 1
   /// The number of the first exchange.
   private(set) var first = 0
-  /// The kinds of mutations to exclude, and the only kinds to use, separated by commas.
+  /// The kinds of mutations to exclude, separated by commas.
   private(set) var without = ""
+  /// The only kinds of mutations to use, separated by commas. Empty for all kinds.
   private(set) var only = ""
 
   static let scenarios: [String: any Scenario] = [

@@ -2,7 +2,7 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// Calls a server with random faults, with different means against them, in virtual time. Prints a line per means.
+/// Calls a server with random faults in virtual time, with different countermeasures. Prints a line for each run.
 struct ChaosScenario: Scenario {
   let defaultRequests = 10_000
   let defaultConcurrency = 64

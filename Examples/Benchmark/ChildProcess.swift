@@ -50,14 +50,14 @@ final class ChildProcess: Sendable {
     close(output)
   }
 
-  /// Returns the next chunk of its standard output, or empty data at the end.
+  /// Returns the next chunk of the process's standard output, or empty data at the end.
   func nextOutput() -> Data {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = read(output, &buffer, buffer.count)
     return Data(buffer.prefix(max(0, count)))
   }
 
-  /// Returns the rest of its standard output.
+  /// Returns the rest of the process's standard output.
   func allOutput() -> String {
     var all = Data()
     while true {
@@ -67,7 +67,7 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Its peak memory in megabytes. 0 if the system does not report it.
+  /// The process's peak memory in megabytes, or 0 if the system does not report it.
   var peakMegabytes: Double {
     let text = (try? String(contentsOfFile: "/proc/\(number)/status", encoding: .utf8)) ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
@@ -81,7 +81,7 @@ final class ChildProcess: Sendable {
     return waitpid(number, &status, WNOHANG) == number ? (status & 0x7F == 0 ? status >> 8 & 0xFF : -1) : nil
   }
 
-  /// Closes its input, waits until it exits and returns its exit code.
+  /// Closes the process's input, waits for it to exit and returns its exit code.
   @discardableResult
   func wait() -> Int32 {
     closeInput()
@@ -110,7 +110,7 @@ final class ChildProcess: Sendable {
     return code == -1 ? nil : code
   }
 
-  /// Closes its input.
+  /// Closes the process's input.
   func closeInput() {
     input.withLock { input in
       if input >= 0 { close(input) }

@@ -72,7 +72,7 @@ struct ClosingSoakReport: BenchReport {
   /// The server's counters.
   var peer = ""
 
-  /// The growth in descriptors since the first sample.
+  /// The growth in descriptors since the second sample.
   var descriptorsGrown: Int {
     let later = samples.dropFirst()
     return (later.max() ?? 0) - (later.first ?? 0)

@@ -5,9 +5,9 @@ import ErrandFoundation
 /// 2,000 streams whose body stalls after the head. Neither crowd may increase the CPU time per request by more than a
 /// tenth.
 ///
-/// The servers run in their own processes, so only the client's CPU time counts. The three kinds alternate. Each uses
-/// its own transport, which is released before the next kind starts. A ratio is the median over the rounds, because
-/// machines are noisy.
+/// The servers run in their own processes, so only the client's CPU time counts. The three kinds of crowd alternate.
+/// Each kind uses its own transport, which is released before the next kind starts. Each ratio is the median over all
+/// rounds, because machines are noisy.
 struct CrowdScenario: Scenario {
   let defaultRequests = 15_000
   let defaultConcurrency = 64

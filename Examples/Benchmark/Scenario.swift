@@ -6,7 +6,7 @@ import ErrandInspection
 protocol Scenario: Sendable {
   var defaultRequests: Int { get }
   var defaultConcurrency: Int { get }
-  /// Whether it starts its own server.
+  /// Whether the benchmark starts its own server.
   var isEmbedded: Bool { get }
 
   func run(_ options: BenchOptions) async throws -> any BenchReport

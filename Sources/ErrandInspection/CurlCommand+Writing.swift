@@ -28,7 +28,7 @@ struct CurlArguments {
   /// The command for a POSIX shell, with one option per line.
   var command: String {
     var (lines, input) = (["curl \(ShellText.quoted(url))"], "")
-    // curl treats brackets and braces as patterns, and removes dot segments.
+    // curl treats brackets and braces as patterns and removes dot segments.
     if url.utf8.contains(where: { "[]{}".utf8.contains($0) }) { lines.append("--globoff") }
     if hasDots { lines.append("--path-as-is") }
     if method == .head { lines.append("--head") }

@@ -18,7 +18,7 @@ public struct CurlCommand: Sendable {
 
   /// Parses a command.
   ///
-  /// - Parameter line: The command. It can span several lines if all but the last end with a backslash, and can begin
+  /// - Parameter line: The command. It can span several lines if all but the last end with a backslash and can begin
   ///   with `printf '…' |`.
   /// - Throws: `TaskError` with code `.badRequest` if the line is not a curl command or has an unsupported option.
   public init(_ line: String) throws(TaskError) {

@@ -37,8 +37,8 @@ public struct HTTPArchive: Sendable, Hashable {
   /// Creates an archive from recorded calls.
   public init(_ calls: [RecordedCall]) { self.init(entries: calls.flatMap { Entry.entries(of: $0) }) }
 
-  /// Reads an archive. Most fields can be missing, but not methods and URLs. Throws `DecodingError` if the data
-  /// is not an archive.
+  /// Reads an archive. Only the method and URL of each request are required. Throws `DecodingError` if the data is not
+  /// an archive.
   public init(data: Data) throws { self = try JSONDecoder().decode(Self.self, from: data) }
 
   /// Returns the archive as JSON.

@@ -1,5 +1,5 @@
 extension LogPage {
-  /// The page's script. It never builds markup from data, and renders only visible rows to handle 10,000 calls.
+  /// The page's script. It never builds markup from data and renders only visible rows to handle 10,000 calls.
   static let script = #"""
     "use strict";
     addEventListener("DOMContentLoaded", () => {

@@ -29,7 +29,7 @@ struct PageJSON: ~Copyable {
   @inline(__always)
   private mutating func raw(_ text: StaticString) { output.raw(text) }
 
-  /// Writes a string. `<` occurs only in strings, and is escaped there, so no text can end the block.
+  /// Writes a string. `<` occurs only in strings and is escaped there, so no text can end the block.
   private mutating func string(_ string: String) {
     output.quoted(string, escaping: UInt8(ascii: "<"))
   }

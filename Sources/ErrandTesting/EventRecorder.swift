@@ -1,6 +1,6 @@
 public import Errand
 
-/// Records the events of calls, and checks that everything that started has ended.
+/// Records the events of calls and checks that everything that started has ended.
 ///
 ///     let recorder = EventRecorder()
 ///     await shop.update { $0.observers = [recorder] }

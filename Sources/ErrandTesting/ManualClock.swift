@@ -90,7 +90,7 @@ public final class ManualClock: Clock, Sendable {
   /// Advances the clock and wakes the sleepers that are due, earliest first.
   public func advance(by duration: Duration) { wake { $0.now.advanced(by: duration) } }
 
-  /// Advances the clock to an instant, and wakes the sleepers that are due.
+  /// Advances the clock to an instant and wakes the sleepers that are due.
   private func wake(_ advanced: (State) -> Instant) {
     let due = state.withLock { state in
       let now = advanced(state)

@@ -96,7 +96,7 @@ extension MockAnswer {
   /// Reads the request and never responds, until the client closes the connection or the server stops.
   public static let hang = MockAnswer(.hang)
 
-  /// Sends the `Content-Length` of `body`, but closes the connection after the first `count` bytes.
+  /// Sends the `Content-Length` of `body` but closes the connection after the first `count` bytes.
   public static func truncated(body: Data, after count: Int, type: MediaType = .octetStream) -> MockAnswer {
     MockAnswer(.respond(.truncated(body, after: max(count, 0))), type: type)
   }
@@ -111,7 +111,7 @@ extension MockAnswer {
   /// Waits before the first byte.
   public func after(_ delay: Duration) -> MockAnswer { with { $0.headDelay = delay } }
 
-  /// Sends the head immediately, and waits before the first byte of the body.
+  /// Sends the head immediately and waits before the first byte of the body.
   public func bodyAfter(_ delay: Duration) -> MockAnswer { with { $0.bodyDelay = delay } }
 
   /// Adds a header field. Existing fields with the same name are kept.
@@ -119,7 +119,7 @@ extension MockAnswer {
     with { $0.headers.add(value, for: name) }
   }
 
-  /// Sends `Connection: close`, and closes the connection after the response.
+  /// Sends `Connection: close` and closes the connection after the response.
   public func closing() -> MockAnswer { with { $0.isClosing = true } }
 
   /// Responds as soon as the request's head has arrived. Doesn't send `100 Continue`. The body is read and discarded
@@ -135,7 +135,7 @@ extension MockAnswer {
     with { $0.pace = Pace(bytes: max(bytes, 1), pause: pause) }
   }
 
-  /// Closes the connection after a part of the body. An answer without a body becomes ``drop``.
+  /// Closes the connection partway through the body. An answer without a body becomes ``drop``.
   func cut(after part: Double) -> MockAnswer {
     let body: Data
     switch conduct {

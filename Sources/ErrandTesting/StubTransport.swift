@@ -47,7 +47,7 @@ public struct StubTransport: Transport {
     }
   }
 
-  /// Creates a transport that calls `answer` for every request, and rethrows its errors.
+  /// Creates a transport that calls `answer` for every request and rethrows its errors.
   ///
   /// - Parameters:
   ///   - chaos: The faults of the requests. Defaults to none.

@@ -39,7 +39,7 @@
       (block: "Accept;|X-A: 1|", lines: ["Accept;", "X-A: 1"]),
       (block: "X-A: 1|unfinished", lines: ["X-A: 1"]),
     ])
-    func `a header list contains only the complete lines of its block`(block: String, lines: [String]) {
+    func `a header list contains only the complete lines of its header block`(block: String, lines: [String]) {
       // A bar stands for NUL, because a NUL would truncate the test's name.
       let bytes = block.utf8.map { $0 == UInt8(ascii: "|") ? 0 : CChar($0) }
       let list = ccurl_header_list(bytes, bytes.count)

@@ -44,7 +44,7 @@ import Testing
     #expect(command.contains("X-Plain") && !command.contains("k3y"))
   }
 
-  @Test func `a command reads a hidden body from standard input and says so`() async throws {
+  @Test func `a command with a hidden body has a comment and reads the body from standard input`() async throws {
     let bytes = HTTPBody.bytes(Data([0, 1, 2, 255]), type: .octetStream)
     let request = HTTPRequest(.post, Self.url, headers: [.contentType: "application/octet-stream"], body: bytes)
     #expect(request.curlCommand(redaction: nil).hasPrefix("printf "))
@@ -71,7 +71,7 @@ import Testing
     #expect(exchanges.count == 3)
   }
 
-  @Test func `the page includes the command if it does not show the body`() async throws {
+  @Test func `the page includes the curl command if it does not show the entire body`() async throws {
     let calls = try await recordedCalls { server in
       try await URLTask(Self.url, method: .post, body: .bytes(Data(count: 100_000))).on(server).run()
       try await URLTask(Self.url, method: .post, body: .text("s3cret")).on(server).recording([.url]).run()
@@ -88,7 +88,7 @@ import Testing
     #expect(command.contains(#"--header "$(printf 'X\055Odd: a\033[201~b\342\200\256c')""#), "\(command)")
   }
 
-  @Test func `a recorded request has a command, but a hidden request does not`() async throws {
+  @Test func `a recorded request has a curl command, but a hidden request does not`() async throws {
     let calls = try await recordedCalls(.widget) { server in
       _ = try await AddWidget().on(server).header("X-Api-Key", "s3cret").download()
       _ = try await AddWidget().on(server).recording(.hidden).download()
@@ -136,7 +136,7 @@ import Testing
     ("curl --url https://a.test/ --data-urlencode '=a b' --data-urlencode ä", "POST https://a.test/", "a+b&%C3%A4"),
     ("printf 'a\\000' | curl --data-binary @- https://a.test/", "POST https://a.test/", "a\0"),
     ("curl -- https://a.test/", "GET https://a.test/", ""),
-  ]) func `applies the options of a request`(line: String, expected: String, body: String) throws {
+  ]) func `applies the options of a command to its request`(line: String, expected: String, body: String) throws {
     let request = try request(line.replacingOccurrences(of: "?x=1#y", with: "'?x=1#y'"))
     #expect("\(request.method) \(request.url.absoluteString)" == expected)
     #expect(request.body.data ?? Data() == Data(body.utf8))
@@ -146,14 +146,14 @@ import Testing
     ("-u me:pw -H 'Authorization: Bearer t'", "Authorization", "Bearer t"),
     ("-H 'User-Agent: two' -A one", "User-Agent", "two"), ("-b a=1 -H 'Cookie: b=2'", "Cookie", "b=2"),
     ("-H 'User-Agent:' -A one", "User-Agent", nil),
-  ]) func `a header line overrides an option regardless of their order`(
+  ]) func `a header line overrides an option, regardless of their order`(
     options: String, name: String, value: String?
   ) throws {
     let headers = try request("curl \(options) https://a.test/").headers
     #expect(headers.filter { $0.name == HTTPHeaderName(name) }.map(\.value) == [value].compactMap { $0 })
   }
 
-  @Test func `an upload to a folder adds the file name to the URL and sets no type`() throws {
+  @Test func `an upload to a folder appends the file name to the URL and sets no type`() throws {
     let put = try request("curl -T 'dir/a b.txt' https://a.test/dir/")
     #expect(put.url.absoluteString == "https://a.test/dir/a%20b.txt" && put.method == .put && put.headers.isEmpty)
   }
@@ -161,7 +161,7 @@ import Testing
   @Test(arguments: [
     "--oauth2-bearer=SECRET", "--user=me:SECRET", "-F 'x=SECRET;y=SECRET'", "-F 'x=@f;y=SECRET'", "-I -d SECRET",
   ])
-  func `errors do not show option values`(options: String) {
+  func `errors do not contain the values of options`(options: String) {
     do {
       _ = try request("curl \(options) https://a.test/")
       Issue.record("\(options) was accepted")
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test func `converts user, user agent, referer and range to header fields`() throws {
+  @Test func `converts the user, user agent, referer and range options to header fields`() throws {
     let line = "curl -u ann:a:b -A me -e https://b.test/ -r 0-9 -m 2.5 --connect-timeout 1 https://a.test/"
     let request = try request(line)
     #expect(
@@ -263,7 +263,7 @@ import Testing
     #expect(!empty.headers.contains("Referer") && empty.headers[.userAgent] == nil)
   }
 
-  @Test func `a command can be run as a task`() async throws {
+  @Test func `runs a command as a task`() async throws {
     let stub = StubServer(.status(302, [.location: "/b"]), .json("{}"))
     let task = try CurlCommand("curl https://a.test/a -H 'X-Mine: 1' -d b=c -m 3").task
     let response = try await task.accepting(.only(302)).on(stub.server).run()
@@ -277,7 +277,7 @@ import Testing
 
   // MARK: Round trip
 
-  @Test func `a request can be parsed from its own command`() throws {
+  @Test func `parses the command of a request back into the same request`() throws {
     var random = SeededGenerator(seed: 15)
     let urls = [
       "https://shop.test/", "http://127.0.0.1:8080/a/../b?x=[1]&y='%22#f", "https://shop.test/%7B1,2%7D?q=a%20b;c",

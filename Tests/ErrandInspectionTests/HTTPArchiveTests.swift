@@ -64,7 +64,7 @@ import Testing
       query?.map { $0["value"] } == ["1", "a b", "<redacted>"] && query?.map { $0["name"] } == ["x", "y", "token"])
   }
 
-  @Test func `an archive can be read back to reproduce requests and responses`() async throws {
+  @Test func `reproduces requests and responses from an exported archive`() async throws {
     let bytes = Data([0x89, 0x50, 0, 0xFF])
     let calls = try await recordedCalls(.data(bytes, "image/png"), .status(404, ["X-Mine": "a"])) { server in
       _ = try await PlainTask().on(server).downloadData()
@@ -81,7 +81,7 @@ import Testing
     #expect(request.body.data == Data("up".utf8) && request.headers[.contentType]?.hasPrefix("text/plain") == true)
   }
 
-  @Test func `writes a file that only its owner can read, even over a readable file`() async throws {
+  @Test func `writes a file that only its owner can read, even if it replaces a readable file`() async throws {
     try await withFolder { folder in
       let (file, archive) = (folder.appendingPathComponent("calls.har"), HTTPArchive(entries: []))
       for _ in 0..<2 {
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test func `parses a browser's archive that lacks required fields`() async throws {
+  @Test func `parses a browser's archive with missing required fields`() async throws {
     let text = #"""
       {"log":{"version":"1.2","pages":[],"entries":[
         {"_initiator":{"type":"other"},"_error":7,"request":{"method":"GET","url":"https://a.test/x",
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test
-  func `parses form parameters as a body, and rejects a missing body`()
+  func `parses form parameters as a body and rejects a missing body`()
     throws
   {
     func entry(_ postData: String, size: Int) throws -> HTTPArchive.Entry {
@@ -210,14 +210,14 @@ import Testing
     #expect("\(shown)".contains("<hidden body>") && !"\(shown)".contains("s3cret"), "\(shown)")
   }
 
-  @Test func `parses an archive without a creator version and a response status`() throws {
+  @Test func `parses an archive without a creator version or a response status`() throws {
     let text =
       #"{"log":{"creator":{"name":"x"},"entries":[{"request":{"method":"GET","url":"https://a.test"},"response":{}}]}}"#
     let archive = try HTTPArchive(data: Data(text.utf8))
     #expect(archive.creator.name == "x" && archive.creator.version.isEmpty && archive.entries[0].response.status == 0)
   }
 
-  @Test func `creates folders and files for the owner only`() async throws {
+  @Test func `creates folders and files that only their owner can access`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("new/one/calls.har")
       try HTTPArchive(entries: []).write(to: place)
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `each request has its own queue time`() async throws {
+  @Test func `each request of a call has its own queue time`() async throws {
     let (calls, clock, gate) = (RecordedCalls(), ManualClock(), Gate())
     var configuration = ServerConfiguration()
     configuration.recorders = [calls]
@@ -294,7 +294,7 @@ import Testing
       "the Content-Length of a HEAD response is not the size of its body")
   }
 
-  @Test func `derives the timings from the transfer`() {
+  @Test func `derives an entry's timings from the transfer`() {
     var timings = TransferTimings()
     (timings.nameLookup, timings.connect) = (.milliseconds(10), .milliseconds(30))
     (timings.secureConnect, timings.requestStart) = (.milliseconds(70), .milliseconds(71))
@@ -331,7 +331,7 @@ import Testing
     #expect([parts.blocked, parts.wait, parts.receive, parts.dns] == [5, 20, 15, -1])
   }
 
-  @Test func `omits Content-Length when importing HAR`() throws {
+  @Test func `omits Content-Length from an imported request`() throws {
     let har = #"""
       {"log":{"version":"1.2","creator":{"name":"a","version":"1"},"entries":[{"startedDateTime":"2026-11-23T00:00:00Z","time":1,
       "request":{"method":"POST","url":"https://shop.test/a","httpVersion":"HTTP/1.1","cookies":[],"queryString":[],"headersSize":-1,

@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `links the newest log, readable by the owner only`() async throws {
+  @Test func `links to the newest log, which only its owner can read`() async throws {
     try await withFolder { parent in
       _ = try HTTPLog(in: parent)
       let log = try HTTPLog(in: parent)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the newest logs and logs still being written`() async throws {
+  @Test func `keeps the newest logs and all logs that are still being written`() async throws {
     try await withFolder { parent in
       func make(_ name: String, _ contents: [String]) throws {
         let folder = parent.appendingPathComponent(name)
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `removes only a log's files, regardless of the folder's name`() async throws {
+  @Test func `removes only the files of a log, regardless of other files in its folder`() async throws {
     try await withFolder { parent in
       func make(_ folder: String, _ files: [String]) throws {
         let folder = parent.appendingPathComponent(folder)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `no field of a call can close its block`() async throws {
+  @Test func `no field of a call can close its page block`() async throws {
     let calls = try await recordedCalls(.status(503), .json(#"{"a":1}"#)) { server in
       let task = URLTask(.known("https://shop.test/a?b=c"), method: .put, headers: ["X-A": "b"], body: .text("body"))
       _ = try await task.on(server).retry(upTo: 1, after: .seconds(1)).tagged("tag").comment("comment").download()

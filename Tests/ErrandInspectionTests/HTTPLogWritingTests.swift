@@ -15,7 +15,7 @@ import Testing
     func record(size: Int, later make: @escaping @Sendable () -> RecordedCall) { makers.withLock { $0.append(make) } }
   }
 
-  @Test func `a recorder can create its recorded call later`() async throws {
+  @Test func `a recorder can create a recorded call after the call has ended`() async throws {
     let (late, calls) = (Late(), RecordedCalls())
     let stub = StubServer(.json(#"{"id":7,"name":"Sprocket","token":"planted"}"#)) { $0.recorders = [late, calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func `counts files missing from the page towards the size and logs each reason once`() async throws {
+  @Test func `files of calls missing from the page count towards the size limit`() async throws {
     try await withFolder { parent in
       let lines = Shared<[String]>([])
       let log = try HTTPLog(
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `counts calls above the limit`() async throws {
+  @Test func `counts the calls that exceed the limit`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent, limit: 1, log: .discard)
       let stub = StubServer(.widget) { $0.recorders = [log] }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a block shows the call, with its body truncated`() async throws {
+  @Test func `a page block shows its call with a truncated body`() async throws {
     let big = String(repeating: "é", count: 20_000)
     let calls = try await recordedCalls(.status(503), .json("{\"ab\":\"\(big)\\u0001\"}")) { server in
       let task = URLTask(.known("https://shop.test/a"), method: .put, headers: ["X-A": "b\t\"\\"])
@@ -119,7 +119,7 @@ import Testing
     #expect(zip(entry.call.timeline.split(separator: "\n"), call.moments).allSatisfy { $0.hasSuffix("  \($1.text)") })
   }
 
-  @Test func `trailers are a separate part, and a hidden exchange has no parts`() async throws {
+  @Test func `a page block separates trailers from the body and omits the bodies of a hidden exchange`() async throws {
     var call = try #require(
       try await recordedCalls(.json("{}")) { server in
         let task = URLTask(.known("https://shop.test/a"), method: .post, body: .text("a\nb"))
@@ -142,7 +142,7 @@ import Testing
     #expect(Set(hidden.keys).isDisjoint(with: ["requestBody", "responseBody", "trailers"]))
   }
 
-  @Test func `the page includes the command only if it can't be built from the lines`()
+  @Test func `the page includes a curl command only if its script can't build the command`()
     async throws
   {
     let call = try #require(
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test func `saves a copy of the page with its texts`() async throws {
+  @Test func `saves a copy of the page with its text files`() async throws {
     try await withFolder { parent in
       let log = try HTTPLog(in: parent.appendingPathComponent("logs"))
       let stub = StubServer(.widget) { $0.recorders = [log] }

@@ -59,7 +59,7 @@ import Testing
 
   private struct AppError: Error { let url = "https://admin:planted51@b.test/?token=planted52" }
 
-  @Test func `no output shows planted secrets`() async throws {
+  @Test func `no output contains a planted secret`() async throws {
     try await withFolder { folder in
       let output = Shared<[String]>([])
       let events = EventRecorder()
@@ -162,7 +162,7 @@ import Testing
   ]
 
   @Test(arguments: escapedBodies)
-  func `hides a secret if characters around its name are escaped`(body: String) {
+  func `hides a secret even if characters around its name are escaped`(body: String) {
     for type in [MediaType.json, .plainText, "text/event-stream"] {
       let shown = Redaction.standard.body(Data(body.utf8), type: type, limit: 1000)
       #expect(!shown.contains("s3cret") && shown.contains(Redaction.mark), "\(shown)")
@@ -200,7 +200,7 @@ import Testing
   }
 
   @Test(arguments: ["code", "sig", "key", "sid", "otp", "access_token"])
-  func `hides a secret in a fragment with a route`(name: String) async throws {
+  func `hides a secret in a URL fragment that contains a route`(name: String) async throws {
     for address in [
       "https://a.test/x#/cb?\(name)=s3cret", "/x#/cb?\(name)=s3cret&state=1", "/x#!/cb?a=1&\(name)=s3cret",
       "/x#/cb;\(name)=s3cret", "/x#/cb%3F\(name)=s3cret", "/index?/cb?\(name)=s3cret", "/x#/a?b?\(name)=s3cret",
@@ -222,7 +222,7 @@ import Testing
     #""next":"https://a.test/cb?a=1;code=s3cret""#, #""form":"Code=s3cret""#, #""oauth.code":"s3cret""#,
     #""raw":"{\"code\":\"s3cret\",\"grant_type\":\"authorization_code\"}""#,
     #""raw":"{\u0022code\u0022:\u0022s3cret\u0022,\u0022redirect_uri\u0022:\u0022/\u0022}""#,
-  ]) func `shows error codes but hides OAuth codes`(member: String) {
+  ]) func `shows error codes but hides OAuth authorization codes`(member: String) {
     let body = Data("{\"code\":\"E7\",\"Code\" : 42,\"error\":{\"code\":\"E8\"},\(member)}".utf8)
     let line = Redaction.standard.excerpt(of: body, type: .json, count: 300)
     #expect(!line.contains("s3cret") && line.hasPrefix(#"{"code":"E7","Code" : 42,"error":{"code":"E8"},"#), "\(line)")
@@ -244,7 +244,7 @@ import Testing
     ("Password : s3cret\na : b", "Password : <redacted>\na : b"),
     ("the token\t: s3cret\nb", "the token\t: <redacted>\nb"),
     ("pwd+=s3cret&a=b", "pwd+=<redacted>&a=b"), ("a?sig%20=s3cret&a=b", "a?sig%20=<redacted>&a=b"),
-  ]) func `hides an element up to its end tag, and ignores whitespace around a name`(
+  ]) func `hides an XML element up to its end tag and ignores whitespace around names in text`(
     text: String, shown: String
   ) {
     #expect(Redaction.standard(text: text) == shown)
@@ -263,7 +263,7 @@ import Testing
   @Test(arguments: [
     "https://admin:hunt#s3cret@host.example/v1", "https://admin:s3cret/2@host.example/v1",
     "https://admin:?s3cret@host.example", #"https://admin:a\s3cret@host.example"#,
-  ]) func `hides a password that contains URL delimiters`(address: String) {
+  ]) func `hides a URL's password even if it contains URL delimiters`(address: String) {
     let remote = Remote(address)
     #expect(!"\(remote) \(remote.name) \(Redaction.standard(address: address))".contains("s3cret"))
   }
@@ -274,7 +274,7 @@ import Testing
     ("(https://admin:?s3cret@a.b, https://me:s3#cret@c.d)", "(https://<redacted>@a.b, https://<redacted>@c.d)"),
     (#"https://admin:a\s3cret@host.example"#, "https://<redacted>@host.example"),
     ("https://host.example:x/a and me@host.example", "https://host.example:x/a and me@host.example"),
-  ]) func `hides a password with URL delimiters in plain text`(text: String, shown: String) {
+  ]) func `hides a URL's password in plain text even if it contains URL delimiters`(text: String, shown: String) {
     #expect(Redaction.standard(text: text) == shown)
   }
 
@@ -297,7 +297,7 @@ import Testing
     #expect(error?.reason.contains("s3cret") == false && error?.reason.contains("at accessToken") == true)
   }
 
-  @Test func `shows UTF-16 text as a byte count`() throws {
+  @Test func `shows only the byte count of UTF-16 text`() throws {
     let data = try #require("password=s3cret".data(using: .utf16LittleEndian))
     #expect(Redaction.standard.body(data, type: .plainText, limit: 1000) == "<30 bytes of text/plain>")
   }

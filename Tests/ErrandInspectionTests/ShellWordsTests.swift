@@ -26,7 +26,7 @@ import Testing
     ("a#b", ["a#b"]),
     ("\n# a\na b\n", ["a", "b"]), (#"$'a\n\x41\101\u00e9\'\e'"#, ["a\nAAé'\u{1B}"]), ("a$ '$b' $", ["a$", "$b", "$"]),
     (#""$(printf 'a\033b')""#, ["a\u{1B}b"]), (#"a$(printf '%%')b"#, ["a%b"]), ("'a\nb'", ["a\nb"]),
-  ]) func `splits a line like a shell`(line: String, expected: [String]) throws {
+  ]) func `splits a line into words like a shell`(line: String, expected: [String]) throws {
     #expect(try words(line) == expected)
   }
 
@@ -41,19 +41,19 @@ import Testing
     ("printf '%d' 1 | a", "%s"),
     ("printf a | b | c", "more than one"),
     ("printf 'a' |", "one side"), ("$(printf \"$(printf a)\")", "'$(…)'"),
-  ]) func `rejects shell features`(line: String, reason: String) throws {
+  ]) func `rejects a line with unsupported shell syntax`(line: String, reason: String) throws {
     let words = try #require(refusal(line))
     #expect(words.contains(reason), "\(words)")
   }
 
-  @Test func `passes the output of printf to the next command`() throws {
+  @Test func `returns the output of printf as the input of the command`() throws {
     let (words, input) = try ShellWords.command(in: #"printf 'a\000\377%%b' |\#n  curl x"#)
     #expect(words == [Array("curl".utf8), Array("x".utf8)])
     #expect(input == [0x61, 0, 0xFF, 0x25, 0x62])
     #expect(try ShellWords.command(in: "printf %s 'a\nb' | c").input == Array("a\nb".utf8))
   }
 
-  @Test func `every byte can be quoted and read back`() throws {
+  @Test func `quoted text and bytes can be read back unchanged`() throws {
     var random = SeededGenerator(seed: 3)
     for _ in 0..<2000 {
       let scalars = (0..<Int.random(in: 0..<12, using: &random)).compactMap { _ in

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct SpanLimitsTests {
-  @Test func `the guide states the default limits`() throws {
+  @Test func `the guide lists the default limits`() throws {
     let limits = SpanLimits()
     #expect(limits.waiting == 2048 && limits.batch == 512 && limits.delay == .seconds(5))
     let package = URL(fileURLWithPath: #filePath)

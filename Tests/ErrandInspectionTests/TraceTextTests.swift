@@ -28,7 +28,7 @@ import Testing
     return batches
   }
 
-  @Test(arguments: [1, 2, 3, 100]) func `spans have the same content as text and as values, for any batch size`(
+  @Test(arguments: [1, 2, 3, 100]) func `spans have the same content as text and as values for any batch size`(
     size: Int
   ) async throws {
     let ends = Ends()

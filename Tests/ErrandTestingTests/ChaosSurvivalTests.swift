@@ -17,7 +17,7 @@ import Testing
   private static func isHeavy(_ seed: UInt64) -> Bool { seed % 2 == 0 }
 
   @Test(.chaos(runs: 100) { Chaos(seed: $0, rate: isHeavy($0) ? 0.8 : 0.25) })
-  func `calls end and leave nothing behind`() async throws {
+  func `calls with faults end and leave nothing behind`() async throws {
     let run = ChaosRun(.current)
     let results = await run.calls(Self.count, workers: 64)
     #expect(results.count == Self.count)
@@ -57,7 +57,7 @@ import Testing
     #expect(first.recorder.events.map(\.time) == second.recorder.events.map(\.time))
   }
 
-  @Test(.chaos(runs: 20)) func `concurrent calls with the same seed have the same results in any order`() async throws {
+  @Test(.chaos(runs: 20)) func `calls with the same seed have the same results for any concurrency`() async throws {
     var results: [[Int: String]] = []
     for workers in [1, 8, 64] {
       // A shared circuit breaker and cancelled hedges depend on the order of concurrent calls.

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ChaosTests {
   private let paths = (0..<1000).map { "/widgets/\($0)" }
 
-  @Test func `a seed always draws the same faults, and another seed draws others`() {
+  @Test func `a seed always draws the same faults, and different seeds draw different faults`() {
     let faults = paths.map { Chaos(seed: 7).fault(.get, $0, occurrence: 1) }
     #expect(faults == paths.map { Chaos(seed: 7).fault(.get, $0, occurrence: 1) })
     #expect(faults != paths.map { Chaos(seed: 8).fault(.get, $0, occurrence: 1) })
@@ -17,14 +17,14 @@ import Testing
     #expect(Chaos(seed: 7).fault(.get, "/widgets/7", occurrence: 2) == nil)
   }
 
-  @Test func `the rate is the share of requests with a fault`() {
+  @Test func `the rate is the proportion of requests with a fault`() {
     for rate in [0, 0.1, 0.5, 1] {
       let count = paths.count { Chaos(seed: 1, rate: rate).fault(.get, $0, occurrence: 1) != nil }
       #expect(abs(Double(count) / 1000 - rate) < 0.05, "rate \(rate): \(count) of 1000")
     }
   }
 
-  @Test func `draws every kind about equally often, or only the given kinds`() {
+  @Test func `draws all kinds of faults about equally often, or only the given kinds`() {
     let faults = paths.compactMap { Chaos(seed: 1, rate: 1).fault(.get, $0, occurrence: 1) }
     for kind in Chaos.Kind.allCases {
       let count = faults.count { $0.kind == kind }
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a fault that replaces the answer uses up no queued answer`() async throws {
+  @Test func `a fault that replaces the answer does not use up a queued answer`() async throws {
     let all = (1...100).map { Chaos(seed: $0, rate: 0.5, kinds: [.reset]) }
     let chaos = try #require(all.first { $0.fault(.get, "/widgets/7", occurrence: 1) != nil })
     let stub = StubTransport([.text("a"), .text("b")], chaos: chaos)

@@ -40,7 +40,7 @@ import Testing
     #expect(result.seeds == [1, 2] && result.comments == ["ERRAND_CHAOS_SEED=2"])
   }
 
-  @Test func `a cancelled run names its seed, and no other run follows`() async throws {
+  @Test func `a cancelled run names its seed and ends the test`() async throws {
     let task = Task {
       try await run(5) { if $0.seed == 2 { withUnsafeCurrentTask { $0?.cancel() } } }
     }
@@ -49,7 +49,7 @@ import Testing
     #expect(result.comments == ["the test was cancelled in this run ERRAND_CHAOS_SEED=2"])
   }
 
-  @Test func `the environment can set a single seed`() async throws {
+  @Test func `the environment can select a single seed`() async throws {
     let result = try await run(5, setting: "17") { _ in }
     #expect(result.seeds == [17] && result.comments.isEmpty)
   }
@@ -60,11 +60,11 @@ import Testing
     #expect(result.comments == ["ERRAND_CHAOS_SEED is 'x', which is not a number of 64 bits"])
   }
 
-  @Test(.chaos(runs: 2) { Chaos(seed: $0, rate: 0.5) }) func `a test gets the chaos of its trait`() {
+  @Test(.chaos(runs: 2) { Chaos(seed: $0, rate: 0.5) }) func `the current chaos of a test comes from its trait`() {
     #expect(Chaos.current.rate == 0.5 && Chaos.current.seed > 0)
   }
 
-  @Test func `without the trait, the seed is 0`() {
+  @Test func `the current chaos of a test without the trait has the seed 0`() {
     #expect(Chaos.current == Chaos(seed: 0))
   }
 }

@@ -7,7 +7,7 @@ import Testing
     #expect(TransportConformance { PlatformTransport() }.omissions.isEmpty)
   }
 
-  @Test func `omits only the checks that need traits hidden by the route`() {
+  @Test func `omits only the checks that need a trait hidden by the route`() {
     let all = TransportConformance { PlatformTransport() }.cases.map(\.name)
     for hidden in [ConformanceRoute.Traits.target, .trailers, [.methods, .expectations]] {
       let route = ConformanceRoute(preserves: .all.subtracting(hidden)) {

@@ -2,7 +2,7 @@ import ErrandTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
-  @Test func `returns or rethrows a result that arrives in time`() async throws {
+  @Test func `returns or throws a result that arrives in time`() async throws {
     #expect(try await Deadline(.seconds(60)).run { 7 } == 7)
     await #expect(throws: CancellationError.self) { try await Deadline(.seconds(60)).run { throw CancellationError() } }
   }

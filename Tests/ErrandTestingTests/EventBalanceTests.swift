@@ -17,7 +17,7 @@ import Testing
   private let end = CallMoment.callEnded(.cancelled)
   private let attemptEnded = CallMoment.attemptEnded(1, AttemptRecord(number: 1))
 
-  @Test func `a call whose events each start and end once is balanced`() {
+  @Test func `a call is balanced if each of its phases starts and ends once`() {
     #expect(
       problems(
         .callStarted, .turnWaitStarted(queue: "a"), .turnWaitEnded, .attemptStarted(1), .queued,

@@ -4,7 +4,7 @@ import Testing
 @testable import ErrandTesting
 
 @Suite(.timeLimit(.minutes(1))) struct MockLedgerTests {
-  @Test func `a wait for a request ends when a request is recorded`() async throws {
+  @Test func `waiting for a request ends when a request is recorded`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     let request = try await withCheckedThrowingContinuation { continuation in
       #expect(ledger.wait(ledger.newID(), for: .request, continuation).isEmpty)
@@ -13,7 +13,7 @@ import Testing
     #expect(request?.target == "/x")
   }
 
-  @Test func `a wait for connections ends when the count is reached`() async throws {
+  @Test func `waiting for open connections ends when the count is reached`() async throws {
     var ledger = MockLedger(requestLimit: .max)
     _ = ledger.open(MockSocket(descriptor: -1))
     _ = ledger.open(MockSocket(descriptor: -2))
@@ -29,7 +29,7 @@ import Testing
     MockRequest(MockRequestHead(method: .get, target: target))
   }
 
-  /// Resumes the continuation with the only arrival, or with an error if there is none.
+  /// Resumes the continuation with the only arrival, or with an error if nothing arrived.
   private static func resume(
     _ arrivals: [MockLedger.Arrival], or continuation: CheckedContinuation<MockRequest?, any Error>
   ) {

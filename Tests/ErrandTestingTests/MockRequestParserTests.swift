@@ -13,7 +13,7 @@ import Testing
     """
 
   @Test(arguments: [1, 2, 3, 7, 64, 10_000])
-  func `parses the same requests no matter how their bytes are split`(size: Int) {
+  func `parses the same requests, regardless of how their bytes are split`(size: Int) {
     let read = Self.read(Self.several, inPiecesOf: size)
     #expect(read.map(\.head.method) == [.post, .put, .get])
     #expect(read.map(\.head.target) == ["/a?b=c", "/chunks", "/"])

@@ -12,7 +12,7 @@ import Testing
     client = try PlainClient(server)
   }
 
-  @Test func `a response states its content type and length`() throws {
+  @Test func `a response contains its content type and length`() throws {
     server.enqueue(.json("{}", status: .created))
     let answer = try client.get("/")
     #expect(
@@ -27,7 +27,7 @@ import Testing
     #expect(some.hasPrefix("HTTP/1.1 200 OK\r\n") && some.hasSuffix("\r\n\r\nhello"))
   }
 
-  @Test func `the answer's own headers take precedence`() throws {
+  @Test func `an answer's own headers take precedence`() throws {
     server.enqueue(.status(200, headers: ["content-type": "x/y", "content-length": "0"], body: "no"))
     let head = try client.hear(head: "GET / HTTP/1.1\r\n\r\n")
     #expect(head == "HTTP/1.1 200 OK\r\ncontent-type: x/y\r\ncontent-length: 0\r\n\r\n")
@@ -73,14 +73,14 @@ import Testing
     try await server.waitForOpenConnections(0)
   }
 
-  @Test func `drop reads the request and closes the connection`() throws {
+  @Test func `the answer .drop reads the request and closes the connection`() throws {
     server.enqueue(.drop)
     client.say("POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello")
     #expect(try client.hearAll() == "")
     #expect(server.requests.map(\.body) == [Data("hello".utf8)])
   }
 
-  @Test func `reset resets the connection`() throws {
+  @Test func `the answer .reset resets the connection`() throws {
     server.enqueue(.reset)
     client.say("GET / HTTP/1.1\r\n\r\n")
     #expect(throws: PlainClient.Failure.reset) { try client.hearAll() }
@@ -94,7 +94,7 @@ import Testing
     #expect(all.hasSuffix("\r\n\r\n0123"))
   }
 
-  @Test func `hang reads the request and waits until the client disconnects`() async throws {
+  @Test func `the answer .hang reads the request and waits until the client disconnects`() async throws {
     server.enqueue(.hang)
     client.say("GET /hang HTTP/1.1\r\n\r\n")
     #expect(try await server.nextRequest().path == "/hang")

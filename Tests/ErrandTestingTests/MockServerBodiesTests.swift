@@ -17,7 +17,7 @@ import Testing
     "Content-Length: 11\r\n\r\nhello world",
     "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n",
   ])
-  func `reads a body with a Content-Length or in chunks`(rest: String) throws {
+  func `reads a body with a Content-Length or chunked framing`(rest: String) throws {
     client.say("POST /x HTTP/1.1\r\n" + rest)
     #expect(try client.hearResponse().body == "done")
     let request = try #require(server.requests.first)

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MockServerConnectionsTests {
-  @Test func `many requests can reuse a connection`() throws {
+  @Test func `a connection can be reused for many requests`() throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let first = try PlainClient(server)
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["GET / HTTP/1.1\r\nConnection: close\r\n\r\n", "GET / HTTP/1.0\r\n\r\n"])
-  func `closes the connection if the client asks for it`(request: String) throws {
+  func `closes the connection if the client requests it`(request: String) throws {
     let server = try MockServer()
     server.enqueue(.text("last"))
     let client = try PlainClient(server)
@@ -35,7 +35,7 @@ import Testing
     #expect(try client.hearAll().hasSuffix("last"))
   }
 
-  @Test func `serves two hundred connections concurrently`() async throws {
+  @Test func `serves 200 connections concurrently`() async throws {
     let server = try MockServer()
     server.route("/*", answer: .text("ok"))
     let clients = try (0..<200).map { _ in try PlainClient(server) }
@@ -84,7 +84,7 @@ import Testing
 
   #if os(Linux)
     // This is an exit test, so that no other test opens descriptors in the process.
-    @Test func `stopping leaks no descriptors`() async {
+    @Test func `stopping a server leaks no descriptors`() async {
       await #expect(processExitsWith: .success) {
         let before = try Self.socketsAndPipes()
         try Self.useAndStop()

@@ -12,14 +12,14 @@ import Testing
     client = try PlainClient(server)
   }
 
-  @Test func `an answer is delayed by the given time`() throws {
+  @Test func `delays an answer by the given time`() throws {
     server.enqueue(.text("late").after(.milliseconds(30)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "late")
     #expect(ContinuousClock.now - start >= .milliseconds(30))
   }
 
-  @Test func `a body is delayed by the given time`() throws {
+  @Test func `delays a body by the given time`() throws {
     server.enqueue(.text("late").bodyAfter(.milliseconds(30)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "late")
@@ -31,7 +31,7 @@ import Testing
     #expect(try client.hear(head: "GET / HTTP/1.1\r\n\r\n").contains("Content-Length: 4\r\n"))
   }
 
-  @Test func `sends a throttled body in parts`() throws {
+  @Test func `sends a throttled body in parts with pauses`() throws {
     server.enqueue(.text("0123456789").throttled(bytes: 4, every: .milliseconds(10)))
     let start = ContinuousClock.now
     #expect(try client.get("/").body == "0123456789")
@@ -59,7 +59,7 @@ import Testing
     try await server.waitForOpenConnections(0)
   }
 
-  @Test func `bytes that arrive during a delay do not end it`() async throws {
+  @Test func `bytes that arrive during a delay do not end the delay`() async throws {
     server.enqueue(.text("first").after(.milliseconds(20)))
     server.enqueue(.text("second"))
     client.say("GET / HTTP/1.1\r\n\r\n")

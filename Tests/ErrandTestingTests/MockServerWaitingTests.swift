@@ -31,7 +31,7 @@ import Testing
     #expect(paths.count == 10)
   }
 
-  @Test func `a cancelled wait throws and consumes no request`() async throws {
+  @Test func `a cancelled nextRequest throws and consumes no request`() async throws {
     let server = try MockServer()
     for isCancelledFirst in [true, false] {
       let task = Task {
@@ -46,7 +46,7 @@ import Testing
     #expect(try await server.nextRequest().path == "/first")
   }
 
-  @Test func `stopping the server ends the wait for a request`() async throws {
+  @Test func `stopping the server ends every wait for a request`() async throws {
     let server = try MockServer()
     let task = Task { try await server.nextRequest() }
     await giveWay()
@@ -55,7 +55,7 @@ import Testing
     await #expect(throws: MockServerError.self) { _ = try await server.nextRequest() }
   }
 
-  @Test func `keeps the first requests, up to the given number`() throws {
+  @Test func `keeps only the given number of requests, starting with the first`() throws {
     let server = try MockServer(keeping: 2)
     let client = try PlainClient(server)
     for index in 0..<5 { _ = try client.get("/\(index)") }

@@ -22,7 +22,7 @@ import Testing
     #expect(stub.requests.map(\.url.path) == ["/widgets/7", "/widgets/7", "/widgets/7"])
   }
 
-  @Test func `reads the request's body, and answers HEAD and 204 without one`() async throws {
+  @Test func `reads the request body and returns HEAD and 204 responses without a body`() async throws {
     let (stub, url) = (StubTransport(.text("answer")), try #require(URL(string: "https://shop.test/a")))
     let missing = HTTPRequest(.put, url, body: .file(URL(fileURLWithPath: "/missing")))
     await #expect(throws: (any Error).self) { try await stub.send(missing) }
@@ -33,7 +33,7 @@ import Testing
     #expect(try await response.body.collect().isEmpty)
   }
 
-  @Test func `returns its answers in order, and a retry gets the next one`() async throws {
+  @Test func `returns its answers in order, with the next answer for a retry`() async throws {
     let stub = StubTransport([.status(503), .json(#"{"id": 7}"#)])
     #expect(try await shop(stub).send(GetWidget()) == Widget(id: 7))
     #expect(stub.requests.count == 2)
@@ -41,7 +41,7 @@ import Testing
     #expect(error?.code == .badRequest && error?.reason.contains("no answers left") == true)
   }
 
-  @Test func `delays use the stub's clock, and end with a shorter timeout`() async throws {
+  @Test func `delays use the stub's clock and end at a shorter timeout`() async throws {
     let clock = CallClock(ManualClock(.whenIdle))
     let answer = MockAnswer.json(#"{"id": 7}"#).after(.seconds(600))
     let shop = Server(
@@ -59,7 +59,7 @@ import Testing
     #expect(clock.now == .seconds(690))
   }
 
-  @Test func `a dropped connection is an error`() async throws {
+  @Test func `a dropped connection throws .connectionLost`() async throws {
     let stub = StubTransport([.drop, .drop])
     let error = await #expect(throws: TaskError.self) { try await shop(stub).send(GetWidget()) }
     #expect(error?.code == .connectionLost && stub.requests.count == 2)

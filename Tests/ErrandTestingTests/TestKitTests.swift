@@ -35,7 +35,7 @@ import Testing
     #expect(clock.sleeperCount == 0)
   }
 
-  @Test func `an auto-advancing clock never waits`() async throws {
+  @Test func `sleeping on an auto-advancing clock never waits`() async throws {
     let clock = ManualClock(.autoAdvancing)
     try await clock.sleep(for: .seconds(3600))
     try await clock.sleep(for: .seconds(-5))
@@ -43,7 +43,7 @@ import Testing
   }
 
   /// On a busy machine, the clock may advance before all tasks sleep, so this is tried several times.
-  @Test func `a clock that advances when idle ends the shortest sleep first`() async throws {
+  @Test func `a clock that advances when idle wakes the earliest sleeper first`() async throws {
     func order(_ clock: ManualClock) async throws -> [Duration] {
       let order = Shared<[Duration]>([])
       let tasks = [30, 10, 20].map { number in
@@ -95,7 +95,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Mine": "1"] }
   }
 
-  @Test func `passes if a task sends the expected request`() async throws {
+  @Test func `expectTask passes if the task sends the expected request`() async throws {
     let json = #"{ "name": "new", "by": "me" }"#
     let expected = ExpectedRequest(.put, "/widgets/7?full=1", headers: ["x-mine": "1"], body: .json(json))
     try await expectTask(Rename(), sends: expected)
@@ -103,7 +103,7 @@ import Testing
     try await expectTask(URLTask(url), sends: ExpectedRequest(.get, "https://a.test/x", body: .empty))
   }
 
-  @Test func `an expected task is neither logged nor recorded`() async throws {
+  @Test func `expectTask neither logs nor records the task`() async throws {
     let (lines, calls) = (Shared<[String]>([]), RecordedCalls())
     let server = Server("https://a.test", asDefault: false) {
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
@@ -123,7 +123,7 @@ import Testing
     var uploadType: MediaType { .json }
   }
 
-  @Test func `an absolute expected URL is compared with the task's full URL`() async throws {
+  @Test func `expectTask compares an absolute expected URL with the task's full URL`() async throws {
     struct Ask: ServerPOSTTask {}
     let api = Server("https://api.test/graphql", asDefault: false)
     try await expectTask(Ask().on(api), sends: ExpectedRequest(.post, "https://api.test/graphql"))
@@ -141,7 +141,7 @@ import Testing
     (#"{"id":9223372036854775809}"#, #"{"id":9223372036854775808}"#),
     ("[12345678901234567.89]", "[12345678901234567.00]"),
     ("[9007199254740993.0]", "[9007199254740992]"), ("[0.1]", "[0.10000000000000000001]"), ("[1e-200]", "[1e-201]"),
-  ]) func `numbers are unequal if any digit differs`(sent: String, expected: String) async throws {
+  ]) func `JSON numbers are unequal if any digit differs`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(sent)))
     await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
@@ -151,11 +151,11 @@ import Testing
   @Test(arguments: [
     ("[1.0]", "[1]"), ("[1e2]", "[100]"), ("[0.10]", "[0.1]"), ("[-0]", "[0]"), ("[1.50e-3]", "[0.0015]"),
     ("[1.0e-200]", "[1e-200]"), ("[1e300]", "[1.0e300]"), ("[18446744073709551615.0]", "[18446744073709551615]"),
-  ]) func `numbers are equal even if they are written differently`(sent: String, expected: String) async throws {
+  ]) func `JSON numbers are equal if they have the same value`(sent: String, expected: String) async throws {
     try await expectTask(Number(text: sent), sends: ExpectedRequest(.post, "/numbers", body: .json(expected)))
   }
 
-  @Test func `waiting for a condition that is never true ends after the limit`() async {
+  @Test func `waiting for a condition that never becomes true ends at the time limit`() async {
     let start = ContinuousClock.now
     #expect(await eventually(within: .milliseconds(20)) { false } == false)
     #expect(ContinuousClock.now - start >= .milliseconds(20))
@@ -181,7 +181,7 @@ import Testing
     #expect(recorder.isBalanced)
   }
 
-  @Test func `lists every difference on its own line`() async throws {
+  @Test func `expectTask lists each difference on its own line`() async throws {
     let expected = ExpectedRequest(.post, "/widgets/8", headers: ["X-Mine": "2", "X-None": "3"], body: .text("{}"))
     let error = await #expect(throws: TaskExpectationError.self) { try await expectTask(Rename(), sends: expected) }
     let lines = error?.description.split(separator: "\n") ?? []
@@ -194,7 +194,7 @@ import Testing
     #expect(lines.contains(#"  header X-None: expected "3", got nothing"#))
   }
 
-  @Test func `throws the error of a task that can't be sent`() async {
+  @Test func `expectTask throws the error of a task that can't be sent`() async {
     struct Bad: ServerPOSTTask, PayloadUploadingTask { var uploadPayload: [Double] { [.nan] } }
     let error = await #expect(throws: TaskError.self) {
       try await expectTask(Bad(), sends: ExpectedRequest(.post, "/"))

@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test(arguments: ["download", "upload", "delivery"])
-  func `transfers and deliveries on a held queue throw`(way: String) async throws {
+  func `a transfer or delivery throws if it needs a serial queue that its caller holds`(way: String) async throws {
     try await withFolder { folder in
       let stub = StubServer(.widget)
       let server = stub.server

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Checks every URL that a server supplies for a transfer. An https URL must never lead to http, even if plain http to
-/// the host is allowed. The cases match the table in the guide "Redirects and addresses".
+/// the host is allowed. The cases match the table in the guide "Controlling redirects and connections".
 @Suite(.timeLimit(.minutes(1))) struct SuppliedTransferURLTests {
   /// Servers that allow plain http to their host and supply an http URL.
   private static let remotes = [
@@ -59,7 +59,7 @@ import Testing
     try await ResumableUpload(named: "a.txt", length: 3, with: task, by: dialect) { _, _ in Data("abc".utf8) }.run()
   }
 
-  @Test func `does not send an upload to http with any dialect`() async throws {
+  @Test func `does not send an upload to an http URL with any dialect`() async throws {
     for (remote, target) in Self.remotes {
       for dialect in Self.dialects {
         let stub = uploadStub(dialect, remote, begun(at: target))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: ["ftp://shop.test/1", "https://shop.test@evil.test/1", "file:///etc/passwd"])
-  func `does not send an upload to a URL with a user name or another scheme`(place: String) async throws {
+  func `does not send an upload to a URL with a user name or an unsupported scheme`(place: String) async throws {
     for dialect in Self.dialects {
       let stub = uploadStub(dialect, "https://shop.test", begun(at: place))
       #expect(await taskError { try await run(dialect, on: stub) }?.code == .badResponse, "\(dialect.name)")
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a journal with an http URL until discard() removes it`() async throws {
+  @Test func `rejects an upload's journal with an http URL until discard() removes it`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file.txt")
       try Data("abc".utf8).write(to: file)
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `does not deliver a queued task over http, but keeps it`() async throws {
+  @Test func `keeps a queued task instead of delivering it over http`() async throws {
     try await withFolder { folder in
       let urls = Shared<[URL]>([])
       let remote = QueueRemote { request, _ in

@@ -5,9 +5,9 @@ import Testing
 @testable import Errand
 @testable import ErrandTransfers
 
-/// The text of errors of transfers.
+/// The error messages of transfers.
 @Suite(.timeLimit(.minutes(1))) struct TransferMessagesTests {
-  @Test func `the description of an upload's request hides the contents of the task`() {
+  @Test func `the description of an upload request hides the contents of its task`() {
     struct Upload: ServerPOSTTask {
       let hidden = "s3cret"
       func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { .text("a") }
@@ -19,7 +19,7 @@ import Testing
     #expect(!own.describedTask(.standard).contains("s3cret"))
   }
 
-  @Test func `does not count the attempts of a nested transfer`() async throws {
+  @Test func `an error does not include the attempt count of a nested transfer`() async throws {
     try await withFolder { folder in
       let stub = StubServer(.status(503)) { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
       let server = stub.server

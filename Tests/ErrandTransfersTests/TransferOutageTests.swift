@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `waiting for a circuit does not count as an attempt, but attempts without progress end a download`()
+  @Test func `a download that waits for a circuit still ends after three attempts without progress`()
     async throws
   {
     try await withFolder { folder in
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test func `does not wait for a circuit if the task is never retried`() async throws {
+  @Test func `a download does not wait for a circuit if its task is never retried`() async throws {
     try await withFolder { folder in
       let shop = VirtualShop(.autoAdvancing, configure: { $0.circuitBreaker = Self.breaker }) { _, request, _ in
         .unavailable(request)
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test func `a download continues on its first remote with its first token`() async throws {
+  @Test func `a download keeps its first remote and token after the user changes`() async throws {
     try await withFolder { folder in
       let sent = Shared<[String]>([])
       let (reached, mayContinue) = (Gate(), Gate())
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test func `an upload continues on its first remote with its first token`() async throws {
+  @Test func `an upload keeps its first remote and token after the user changes`() async throws {
     let sent = Shared<[String]>([])
     let (reached, mayContinue) = (Gate(), Gate())
     let shop = VirtualShop(

@@ -26,17 +26,17 @@ import Testing
     #expect(try URLRequest(request).value(forHTTPHeaderField: "Cookie") == "a=1; b=2")
   }
 
-  @Test func `rejects a streamed body instead of dropping it`() throws {
+  @Test func `rejects a request with a streamed body`() throws {
     let request = HTTPRequest(.post, try url(), body: .stream { AsyncStream<Data> { $0.finish() } })
     #expect { try URLRequest(request) } throws: { ($0 as? TaskError)?.code == .unreadableBody }
   }
 
-  @Test func `rejects a missing file`() throws {
+  @Test func `rejects a request whose body file is missing`() throws {
     let request = HTTPRequest(.post, try url(), body: .file(URL(fileURLWithPath: "/nowhere/at/all")))
     #expect { try URLRequest(request) } throws: { ($0 as? TaskError)?.code == .unreadableBody }
   }
 
-  @Test func `converts a Foundation request, with its headers sorted by name`() throws {
+  @Test func `converts a Foundation request and sorts its headers by name`() throws {
     var foreign = URLRequest(url: try url())
     foreign.httpMethod = "PATCH"
     foreign.setValue("2", forHTTPHeaderField: "X-Two")
@@ -55,7 +55,7 @@ import Testing
     #expect { try HTTPRequest(foreign) } throws: { ($0 as? TaskError)?.code == .badURL }
   }
 
-  @Test func `rejects a Foundation request with a stream instead of sending it empty`() throws {
+  @Test func `rejects a Foundation request with a body stream`() throws {
     var foreign = URLRequest(url: try url())
     foreign.httpBodyStream = InputStream(data: Data("body".utf8))
     #expect { try HTTPRequest(foreign) } throws: { ($0 as? TaskError)?.code == .unreadableBody }

@@ -23,7 +23,7 @@ import Testing
     return all.withLock { $0 }
   }
 
-  @Test func `copies the byte counts and finishes with the transfer`() async throws {
+  @Test func `progress copies the byte counts and finishes with the transfer`() async throws {
     let progress = Progress(totalUnitCount: 1)
     let up = try await reported(200_000).filter { $0.direction == .up }
     let first = try #require(up.first)
@@ -48,7 +48,7 @@ import Testing
     #expect(empty.isFinished)
   }
 
-  @Test func `follows the downloads of a started task`() async throws {
+  @Test func `progress follows the download of a started task`() async throws {
     let transport = StubTransport { request in
       let headers: HTTPHeaders = [.contentLength: "500"]
       return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data(count: 500)))
@@ -61,7 +61,7 @@ import Testing
     #expect(progress.totalUnitCount == 500)
   }
 
-  @Test func `URLSession rejects trailers and sends nothing`() async throws {
+  @Test func `URLSession rejects trailers before sending`() async throws {
     let body = HTTPBody.text("hi").trailers(["X-Sum"]) { ["X-Sum": "7"] }
     let request = HTTPRequest(.put, try #require(URL(string: "http://127.0.0.1:9")), body: body)
     let error = await #expect(throws: TaskError.self) { try await URLSessionTransport().send(request) }

@@ -14,7 +14,7 @@ import Testing
     (.cannotConnectToHost, .cannotConnect), (.notConnectedToInternet, .offline),
     (.secureConnectionFailed, .secureConnectionFailed), (.serverCertificateUntrusted, .untrustedServer),
   ])
-  func `marks a connection failure as not sent, unless a connection was observed`(
+  func `marks a connection failure as not sent unless a connection was observed`(
     code: URLError.Code, expected: TaskError.Code
   ) throws {
     let early = TaskError.ofURLSession(URLError(code), phase: .awaitingResponse, nothingSeen: true) as? TaskError
@@ -39,7 +39,7 @@ import Testing
     #expect(TaskError.ofURLSession(URLError(.cancelled), phase: .sending, nothingSeen: false) is CancellationError)
   }
 
-  @Test func `drops the URL that URLSession attaches, which can contain secrets`() throws {
+  @Test func `removes the URL that URLSession attaches to an error`() throws {
     let url = try #require(URL(string: "https://example.com/?token=hush"))
     let error = URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: url])
     let mapped = try #require(TaskError.ofURLSession(error, phase: .sending, nothingSeen: false) as? TaskError)

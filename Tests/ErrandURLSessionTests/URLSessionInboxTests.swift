@@ -19,13 +19,13 @@ import Testing
     return inbox
   }
 
-  @Test func `pauses above the high-water mark and resumes after a read`() throws {
+  @Test func `pauses at the high-water mark and resumes after a read`() throws {
     var inbox = try make()
     inbox.receive(Data(count: 7))
     #expect(!inbox.wantsPause)
     inbox.receive(Data(count: 3))
     #expect(inbox.wantsPause)
-    guard case .take(let chunk) = inbox.read() else { return fail("there is a chunk") }
+    guard case .take(let chunk) = inbox.read() else { return fail("a chunk should be available") }
     #expect(chunk?.count == 10)
     #expect(!inbox.wantsPause)
   }
@@ -34,11 +34,11 @@ import Testing
     var inbox = try make()
     inbox.receive(Data(count: 4))
     inbox.finish(URLSessionInbox.short)
-    guard case .take(_?) = inbox.read() else { return fail("there is a chunk") }
+    guard case .take(_?) = inbox.read() else { return fail("a chunk should be available") }
     guard case .fail = inbox.read() else { return fail("the failure should follow the bytes") }
   }
 
-  @Test func `a body that ends before its stated length fails, except after HEAD`() throws {
+  @Test func `a body that is shorter than its stated length fails, except after HEAD`() throws {
     var short = try make()
     short.receive(Data(count: 9))
     short.finish(nil)
@@ -50,7 +50,7 @@ import Testing
     guard case .take(nil) = head.read() else { return fail("a HEAD response should end without a body") }
   }
 
-  @Test func `abandoning discards unread bytes, but has no effect after a complete read`() throws {
+  @Test func `abandoning a body discards unread bytes but has no effect after a complete read`() throws {
     var inbox = try make(length: 4)
     inbox.receive(Data(count: 4))
     inbox.finish(nil)

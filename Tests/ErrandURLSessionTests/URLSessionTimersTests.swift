@@ -9,13 +9,13 @@ import Testing
 
   private func make(hasBody: Bool) -> URLSessionTimers { URLSessionTimers(all, hasBody: hasBody, at: .seconds(10)) }
 
-  @Test func `without a body, connecting and waiting share one limit`() {
+  @Test func `without a body, connecting and waiting for the response share one limit`() {
     let timers = make(hasBody: false)
     #expect(timers.next == .init(instant: .seconds(13), timer: .firstByte, limit: .seconds(3)))
     #expect(timers.phase == .awaitingResponse)
   }
 
-  @Test func `with a body, connect stops at the first byte sent and firstByte starts at the last`() {
+  @Test func `with a body, connect ends at the first byte sent and firstByte starts at the last`() {
     var timers = make(hasBody: true)
     #expect(timers.next == .init(instant: .seconds(11), timer: .connect, limit: .seconds(1)))
     timers.sent(all: false, at: .seconds(20))
@@ -25,7 +25,7 @@ import Testing
     #expect(timers.phase == .awaitingResponse)
   }
 
-  @Test func `every byte restarts the idle timer, and a slow reader stops it`() {
+  @Test func `every received byte restarts the idle timer, and a paused reader stops the timer`() {
     var timers = make(hasBody: false)
     timers.responded(at: .seconds(20))
     timers.received(at: .seconds(22))

@@ -27,7 +27,7 @@ struct URLSessionTransportTests {
 
   private func url(_ path: String) -> URL { server.url.appending(path: path) }
 
-  @Test func `GET returns the status, headers and body`() async throws {
+  @Test func `a GET returns the status, headers and body`() async throws {
     server.route(.get, "/a", answer: .json(#"{"id":7}"#).header("X-Mark", "yes"))
     let response = try await transport.send(HTTPRequest(.get, url("a"), headers: ["X-Sent": "1"]))
     #expect(response.status == .ok)
@@ -38,7 +38,7 @@ struct URLSessionTransportTests {
     #expect(request.headers[.acceptEncoding] == "identity")
   }
 
-  @Test func `POST sends its bytes with their type and length`() async throws {
+  @Test func `a POST sends its bytes with their type and length`() async throws {
     server.route(.post, "/a", answer: .status(201))
     let body = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
     let response = try await carry(HTTPRequest(.post, url("a"), body: .bytes(body))).response
@@ -85,7 +85,7 @@ struct URLSessionTransportTests {
     }
   #endif
 
-  @Test func `sends a file and throws if it is missing`() async throws {
+  @Test func `sends a file and throws if the file is missing`() async throws {
     server.route(.put, "/a", answer: .status(200))
     let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try Data("from a file".utf8).write(to: file)
@@ -152,7 +152,7 @@ struct URLSessionTransportTests {
     await #expect { try await transport.send(HTTPRequest(.get, file)) } throws: { ($0 as? TaskError)?.code == .badURL }
   }
 
-  @Test func `copies the app's configuration without cookies or cache, leaving it unchanged`() {
+  @Test func `copies the app's configuration without its cookies and cache`() {
     let mine = URLSessionConfiguration.default
     mine.timeoutIntervalForRequest = 17
     let cache = mine.urlCache

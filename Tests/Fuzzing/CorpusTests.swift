@@ -7,7 +7,7 @@ struct CorpusTests {
   private static let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
     "Corpus")
 
-  @Test(arguments: FuzzTarget.all.map(\.name)) func `every input of the corpus has the target's properties`(
+  @Test(arguments: FuzzTarget.all.map(\.name)) func `the target's properties hold for every input in the corpus`(
     name: String
   ) throws {
     let target = try #require(FuzzTarget.all.first { $0.name == name })

@@ -20,8 +20,8 @@
     /// Mutations that the library doesn't handle yet. Remove a mutation once it does.
     private static let missing = "tls,h2-bytes,h2-frames,h2-control"
 
-    /// Takes 7 s for 480 exchanges, some of which end with a time limit.
-    @Test func `mutated responses never cause a crash, hang or mix-up, or count as complete`()
+    /// Takes 7 s for 480 exchanges, some of which end at a time limit.
+    @Test func `no mutated response is accepted as complete or causes a crash, a hang or a mix-up`()
       async throws
     {
       let (status, text) = try await run(

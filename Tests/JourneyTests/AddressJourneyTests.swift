@@ -90,7 +90,7 @@
       #expect(mock.requestCount == 1 && inner.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `only calls whose policy allows its address use a pooled connection`()
+    @Test(.keepsConnections) func `a call uses a pooled connection only if its policy allows the connection's address`()
       async throws
     {
       let server = try server(.any)
@@ -105,7 +105,7 @@
       #expect(mock.requestCount == 2 && mock.connectionCount <= 2)
     }
 
-    @Test(.keepsConnections) func `checks the policy again before reusing a connection`()
+    @Test(.keepsConnections) func `evaluates the policy again before reusing a connection`()
       async throws
     {
       let isAllowed = Shared(true)
@@ -127,7 +127,7 @@
       }
     }
 
-    @Test func `a Unix socket does not count as a public address`() async throws {
+    @Test func `the policy .publicOnly blocks a Unix socket`() async throws {
       let server = try server(.publicOnly) { $0.unixSocket = "/nowhere/at/all.socket" }
       let error = try #require(await error(URLTask(url("93.184.215.14")).on(server)))
       #expect(error.code == .forbiddenAddress && error.reason.contains("/nowhere/at/all.socket"), "\(error)")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(1)))
 struct CancellationTests {
-  @Test func `a thousand calls cancelled at random leave nothing behind`() async throws {
+  @Test func `1,000 randomly cancelled calls leave nothing behind`() async throws {
     let shop = try Shop()
     shop.mock.route(.get, "/slow/:id") { .text($0.parameters["id"] ?? "").bodyAfter(.milliseconds(5)) }
     let recorder = EventRecorder()
@@ -35,7 +35,7 @@ struct CancellationTests {
     #expect(results == 1000)
   }
 
-  @Test func `cancelAll ends every call and the next one succeeds`() async throws {
+  @Test func `cancelAll ends every call, and the next call succeeds`() async throws {
     let shop = try Shop()
     shop.mock.route("/hang", answer: .hang)
     let calls = (0..<30).map { _ in Task { try await PlainTask(path: "hang").on(shop.server).run() } }
@@ -65,7 +65,7 @@ struct CancellationTests {
     try await shop.mock.waitForOpenConnections(0)
   }
 
-  @Test func `a released server closes its connections, and awaited calls finish`()
+  @Test func `a released server finishes its awaited calls and closes its connections`()
     async throws
   {
     let mock = try MockServer()
@@ -80,7 +80,7 @@ struct CancellationTests {
     try await mock.waitForOpenConnections(0)
   }
 
-  @Test func `a body outlives its transport`() async throws {
+  @Test func `a body can be read after its transport is released`() async throws {
     let mock = try MockServer()
     mock.route("/slow") { _ in .data(Data(count: 1 << 20)).throttled(bytes: 100_000, every: .milliseconds(1)) }
     for _ in 0..<20 {

@@ -8,7 +8,7 @@ import Testing
   enum Ending: CaseIterable { case cancelAll, caller, deadline }
 
   @Test(arguments: StuckCall.Moment.allCases, Ending.allCases)
-  func `a call can be ended at any stage, and the next one succeeds`(moment: StuckCall.Moment, ending: Ending)
+  func `a call can be ended at any stage, and the next call succeeds`(moment: StuckCall.Moment, ending: Ending)
     async throws
   {
     // A delay that would exceed the deadline never starts.

@@ -83,28 +83,28 @@
 
     // These are exit tests, because the peak memory would include other tests.
 
-    @Test func `holds only one copy of a body of known length`() async {
+    @Test func `collecting a body of known length holds only one copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `holds only one copy of a body of unknown length`() async {
+    @Test func `collecting a body of unknown length holds only one copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: true, isEchoed: false)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `an echo keeps no additional copy`() async {
+    @Test func `collecting an echoed body keeps no additional copy`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeld(isChunked: false, isEchoed: true)
         #expect(held < 1.3, "\(held)")
       }
     }
 
-    @Test func `an echo of a discarded body keeps only the part that it logs`() async {
+    @Test func `discarding an echoed body keeps only the bytes that are logged`() async {
       await #expect(processExitsWith: .success) {
         let held = try await CollectedBodyTests.bodiesHeldOfDropped()
         #expect(held < 0.5, "\(held)")

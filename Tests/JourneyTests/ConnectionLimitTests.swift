@@ -50,13 +50,13 @@
       #expect(try await first.value == Data("first".utf8))
     }
 
-    @Test func `the queue timer runs while waiting for a connection`() async throws {
+    @Test func `the queue timer limits the wait for a connection`() async throws {
       let error = try await error(Timeouts(queue: .milliseconds(80), attempt: .milliseconds(20)))
       #expect(error.timer == .queue && error.limit == .milliseconds(80) && error.phase == .waiting, "\(error)")
       #expect(error.wasNotSent)
     }
 
-    @Test func `without a queue timeout, the attempt timer runs while waiting for a connection`() async throws {
+    @Test func `without a queue timeout, the attempt timer limits the wait for a connection`() async throws {
       let error = try await error(Timeouts(attempt: .milliseconds(80)))
       #expect(error.timer == .attempt && error.phase == .waiting && error.wasNotSent, "\(error)")
     }

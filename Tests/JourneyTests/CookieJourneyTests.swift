@@ -20,7 +20,7 @@ import Testing
     return shop
   }
 
-  @Test func `a session cookie lasts from the redirected login POST until logout`() async throws {
+  @Test func `a session cookie lasts from a redirected login POST until the logout`() async throws {
     let shop = try shop()
     let login = try await URLTask(shop.url("login"), method: .post).on(shop.server).response()
     #expect(login.text == "welcome" && login.response.redirects.count == 1)
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func `ports share a host's cookies, but 127.0.0.1 and localhost don't`() async throws {
+  @Test func `all ports of a host share cookies, but 127.0.0.1 and localhost do not`() async throws {
     let (shop, other) = (try shop(), try Shop())
     let moved = "http://localhost:\(other.mock.url.port ?? 0)/widgets/7"
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": moved, "Set-Cookie": "a=1; Path=/"]))
@@ -69,7 +69,7 @@ import Testing
     #expect(shop.server.cookieJar?.cookies.map(\.name) == ["late"])
   }
 
-  @Test func `sixty-four concurrent responses store all of their cookies`() async throws {
+  @Test func `64 concurrent responses store all their cookies`() async throws {
     let shop = try shop()
     shop.mock.route("/set/:n") { request in
       .status(200, headers: ["Set-Cookie": "c\(request.parameters["n"] ?? "")=1; Path=/"])

@@ -27,7 +27,7 @@
       #expect(connections.allSatisfy { fcntl($0, F_GETFD) & FD_CLOEXEC != 0 })
     }
 
-    @Test func `a cancelled reader throws even if data is available`() async throws {
+    @Test func `a cancelled reader throws even if bytes are available`() async throws {
       let body = try await transport.send(HTTPRequest(.get, url)).body
       let reader = Task {
         withUnsafeCurrentTask { $0?.cancel() }
@@ -36,7 +36,7 @@
       await #expect(throws: CancellationError.self) { try await reader.value }
     }
 
-    @Test func `a URL that libcurl can't parse throws .badURL, even after a valid one`() async throws {
+    @Test func `a URL that libcurl can't parse throws .badURL, even after a valid URL`() async throws {
       let unreadable = try #require(URL(string: "http://a;b.localhost/now"))
       for _ in 0..<2 {
         let error = await #expect(throws: TaskError.self) { try await transport.send(HTTPRequest(.get, unreadable)) }

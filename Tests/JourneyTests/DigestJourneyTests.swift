@@ -48,7 +48,7 @@ import Testing
 
   // MARK: Without a challenge
 
-  @Test(arguments: [200, 204, 400, 403, 500]) func `sends a POST once if it is not challenged`(
+  @Test(arguments: [200, 204, 400, 403, 500]) func `sends a POST only once if the server does not challenge it`(
     code: Int
   )
     async throws
@@ -60,7 +60,7 @@ import Testing
     #expect(shop.mock.requests.first?.headers[.authorization] == nil)
   }
 
-  @Test func `redirects an unchallenged POST with its body, or as a GET after a 303`() async throws {
+  @Test func `resends an unchallenged POST with its body after a redirect, or as a GET after a 303`() async throws {
     for (code, expected) in [(303, ["POST one order", "GET "]), (307, ["POST one order", "POST one order"])] {
       let shop = try shop()
       shop.mock.route("/orders", answer: .status(HTTPStatus(code), headers: ["Location": "/done"]))
@@ -109,7 +109,7 @@ import Testing
     #expect(seen.withLock { $0 } == Set((1...64).map { String(format: "%08x", $0) }))
   }
 
-  @Test func `queued calls use the challenge received by earlier calls`() async throws {
+  @Test func `queued calls use the challenge that earlier calls received`() async throws {
     let shop = try shop(limits: ThrottleLimits(perHost: 1))
     shop.mock.route("/orders") { Self.answer($0) == nil ? Self.challenge("n1") : .text("in") }
     let calls = (0..<20).map { _ in Task { try await Order().on(shop.server).run().status } }

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test func `a complete body replaces the file`() async throws {
+  @Test func `a complete download replaces the file`() async throws {
     let body = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0) })
     try await download(.data(body)) { (file, result) throws in
       let response = try result.get()
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `creates missing folders`() async throws {
+  @Test func `a download creates missing folders`() async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let file = folder.appendingPathComponent("a/b/file")
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [230, 255]) func `accepts file names up to the maximum length`(length: Int) async throws {
+  @Test(arguments: [230, 255]) func `accepts a file name of maximum length`(length: Int) async throws {
     try await withFolder { folder in
       let shop = try Shop()
       let name = String(repeating: "n", count: length)

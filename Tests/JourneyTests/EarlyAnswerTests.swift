@@ -46,7 +46,7 @@
 
     // libcurl may also stop writing to a connection that is about to close.
     @Test(arguments: ["Content-Length: 5\r\n\r\nok", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n"])
-    func `a response truncated during the upload is not complete`(rest: String) async throws {
+    func `a response truncated during the upload throws`(rest: String) async throws {
       let isHeard = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, _ in
         guard connection.readHead() != nil else { return }
@@ -80,7 +80,7 @@
       "Connection: close\r\nContent-Length: 5\r\n\r\nok",
       "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n",
     ])
-    func `a response truncated by the end of its connection is not complete`(lines: String) async throws {
+    func `a response truncated by the end of its connection throws .truncatedBody`(lines: String) async throws {
       let peer = try Self.half(lines)
       for body in Self.bodies {
         let response = try await transport.send(request(peer.url(), body, Timeouts(attempt: .seconds(60))))
@@ -150,7 +150,7 @@
       }
     }
 
-    @Test func `resends without Expect after a 417, even if the task set the header`() async throws {
+    @Test func `resends the request without Expect after a 417 even if the task set the header`() async throws {
       let heads = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -177,7 +177,7 @@
       #expect(heads.withLock { $0 } == [true, false, true, false, true, false, true, false])
     }
 
-    @Test func `the body waits for 100 Continue for up to the configured time`() async throws {
+    @Test func `the body waits for 100 Continue up to the configured time`() async throws {
       let early = Shared<[Bool]>([])
       let peer = try WirePeer { connection, _ in
         while let head = connection.readHead() {
@@ -198,7 +198,7 @@
       #expect(early.withLock { $0 } == [false, true])
     }
 
-    @Test func `returns a 417 that arrives while the body is sent, without resending`() async throws {
+    @Test func `returns a 417 that arrives during the upload without resending the request`() async throws {
       let heads = Shared(0)
       let peer = try WirePeer { connection, _ in
         while connection.readHead() != nil {
@@ -218,7 +218,7 @@
       #expect(heads.withLock { $0 } == 1)
     }
 
-    @Test(arguments: [0, 2]) func `an early response with both a length and chunks ends with its last chunk`(
+    @Test(arguments: [0, 2]) func `an early response with both Content-Length and chunks ends with its last chunk`(
       length: Int
     )
       async throws

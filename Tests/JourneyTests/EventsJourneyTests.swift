@@ -22,7 +22,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `leaving the loop releases the connection`() async throws {
+  @Test func `leaving the loop over the events closes the connection`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data("data: a\n\n".utf8), type: "text/event-stream"))
     for try await _ in PlainTask().on(shop.server).events() { break }

@@ -34,7 +34,7 @@ struct FaultDrawTests {
     try Data(numbered.joined().utf8).write(to: file)
   }
 
-  @Test func `draws sixty faults and writes their errors and causes`() async throws {
+  @Test func `draws 60 faults and writes their errors and causes`() async throws {
     let environment = ProcessInfo.processInfo.environment
     let name = "faults-\(UUID().uuidString)"
     let temporary = FileManager.default.temporaryDirectory.appendingPathComponent(name)
@@ -72,7 +72,7 @@ struct FaultDrawTests {
     }
   }
 
-  @Test func `a seed draws the same faults in the same order, and every fault before any repeats`() {
+  @Test func `a seed always draws the same faults in the same order and every fault before any repeats`() {
     let drawn = Self.draw(from: Array(1...50), seed: 7)
     #expect(drawn == Self.draw(from: Array(1...50), seed: 7))
     #expect(drawn != Self.draw(from: Array(1...50), seed: 8))

@@ -54,7 +54,7 @@ struct FaultTests {
     #expect(shop.isQuiet)
   }
 
-  @Test func `3: returns hundreds of concurrent redirects of one host as responses`() async throws {
+  @Test func `3: returns hundreds of concurrent redirects as responses instead of following them`() async throws {
     let shop = try shop()
     shop.mock.route("/moved", answer: .status(302, headers: ["Location": "/now"]))
     let transport = PlatformTransport()
@@ -77,7 +77,7 @@ struct FaultTests {
     #expect(error?.status == 401 && error?.bodyText == "who?")
   }
 
-  @Test func `18: an upload over 64 KiB does not stall, and headers without a space are read`() async throws {
+  @Test func `18: an upload over 64 KiB does not stall, and headers without a space are parsed`() async throws {
     let shop = try shop()
     let body = Data(count: 3 << 20)
     let raw = "HTTP/1.1 200 OK\r\nX-Tight:yes\r\nContent-Length:2\r\n\r\nok"
@@ -101,7 +101,7 @@ struct FaultTests {
     #expect(error?.timer == .attempt && error?.limit == .milliseconds(100))
   }
 
-  @Test func `8: the attempt timeout ends a body that arrives too slowly`() async throws {
+  @Test func `8: a body that arrives too slowly triggers the attempt timeout`() async throws {
     let shop = try shop()
     shop.mock.enqueue(.data(Data(count: 10_000)).throttled(bytes: 1, every: .milliseconds(5)))
     let error = await #expect(throws: TaskError.self) {

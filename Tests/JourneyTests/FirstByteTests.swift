@@ -41,7 +41,7 @@ import ErrandInspection
         }
       },
     ])
-    func `the first byte is the first byte of the response, with any request body`(body: HTTPBody) async throws {
+    func `measures the time to the first byte of the response with any request body`(body: HTTPBody) async throws {
       let timings = try await timings(body, from: peer())
       #expect(timings.firstByte >= Self.wait && timings.requestStart < Self.wait, "\(timings)")
       #expect(timings.lastByte >= timings.firstByte && timings.lastByte - timings.firstByte < Self.wait, "\(timings)")
@@ -55,7 +55,7 @@ import ErrandInspection
       }
     }
 
-    @Test func `an exchange without a response has no time to the first byte`() async throws {
+    @Test func `an exchange without a response reports no time to the first byte`() async throws {
       let peer = try WirePeer { connection, _ in _ = connection.readRequest() }
       let request = HTTPRequest(.post, peer.url(), body: .text("x"))
       let error = await #expect(throws: TaskError.self) { try await CurlTransport().send(request) }

@@ -15,7 +15,7 @@
     }
 
     @Test(arguments: [Duration.seconds(3600), .milliseconds(50)])
-    func `a connection is busy during a call and idle until its lifetime ends`(
+    func `a connection is busy during a call and then idle until its lifetime ends`(
       lifetime: Duration
     ) async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)

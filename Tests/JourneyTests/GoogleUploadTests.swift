@@ -15,7 +15,7 @@ import Testing
     return "\(request.method) \(request.target) \(own) \(request.headers[.contentLength] ?? "-")"
   }
 
-  @Test func `each request contains the command, offset and length, and no byte is sent twice`() async throws {
+  @Test func `sends the command, offset and length with each request and sends no byte twice`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       try await shop.upload(file, by: .google).run()
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `chunks are multiples of the granularity, plus a small remainder in the last`() async throws {
+  @Test func `chunks are multiples of the granularity, and the last also contains a small remainder`() async throws {
     for (granularity, lines) in [
       ("66666", ["upload 0 66666", "upload 66666 66666", "upload, finalize 133332 65668"]),
       ("100000", ["upload 0 100000", "upload, finalize 100000 99000"]),
@@ -101,7 +101,7 @@ import Testing
       shop.lines == ["upload 0 75000", "query - 0", "upload 75000 75000", "upload, finalize 150000 49000"])
   }
 
-  @Test func `too many or too few bytes throw .unreadableBody`() async throws {
+  @Test func `throws .unreadableBody if the byte source returns too many or too few bytes`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(1000)
     let short = shop.upload(data, by: .google, length: 2000)
@@ -128,7 +128,7 @@ import Testing
     return await (delays, run.result.failure)
   }
 
-  @Test func `after a 4xx, queries an active upload and resumes it`() async throws {
+  @Test func `queries an active upload after a 4xx and resumes the upload`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [.status(400, headers: Self.active)] }
@@ -230,7 +230,7 @@ import Testing
     }
   }
 
-  @Test func `an invalid start response throws an error that names the problem`() async throws {
+  @Test func `an invalid response to the start request throws an error that names the problem`() async throws {
     for (answer, text) in [
       (MockAnswer.status(501), "501"), (.status(.ok), "without X-Goog-Upload-URL"),
       (.status(.ok, headers: ["X-Goog-Upload-Status": "cancelled", "X-Goog-Upload-URL": "/x"]), "Status cancelled"),
@@ -254,7 +254,7 @@ import Testing
     }
   }
 
-  @Test func `discard cancels the upload on the server and can be repeated after a failure`() async throws {
+  @Test func `discard cancels the upload on the server and can be retried after a failure`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.upload.withLock { $0.script = [nil, .status(503)] }

@@ -15,7 +15,7 @@ import Testing
     return "\(request.method) \(request.target) \(own) \(request.bodyLength)"
   }
 
-  @Test func `uploads a file in chunks, and the last chunk completes the upload`() async throws {
+  @Test func `uploads a file in chunks and completes the upload with the last chunk`() async throws {
     try await withUpload(199_000) { file, data in
       let shop = try UploadShop()
       let answer = try await shop.upload(file, by: .ietf).run()
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `the last chunk also completes uploads of unknown length and empty files`() async throws {
+  @Test func `the last chunk also completes an upload of unknown length or of an empty file`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     try await shop.upload(data, by: .ietf).run()
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func `a query detects a complete upload if the response was lost`() async throws {
+  @Test func `a query detects a complete upload after its response was lost`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop()
       shop.mock.route(.patch, "/files/1") { _ in
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `throws if the server starts no upload, and discard cancels an upload`() async throws {
+  @Test func `throws if the server does not start the upload, and discard cancels an upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.post, "/none") { _ in .status(.ok) }

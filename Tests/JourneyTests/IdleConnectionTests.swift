@@ -141,7 +141,7 @@
       #expect(try await eventually { try descriptorCount < before + 100 })
     }
 
-    @Test(.keepsConnections) func `retries once on a new connection if the pooled one is stale`() async throws {
+    @Test(.keepsConnections) func `retries once on a new connection if the pooled connection is stale`() async throws {
       let isTimeToAnswer = DispatchSemaphore(value: 0)
       let peer = try WirePeer { connection, index in
         guard connection.readRequest() != nil else { return }
@@ -202,7 +202,7 @@
       #expect(await eventually { isClosed.wait(timeout: .now()) == .success })
     }
 
-    @Test func `a slow reader keeps its connection`() async throws {
+    @Test func `a slow reader keeps its connection open`() async throws {
       let peer = try WirePeer { connection, _ in
         guard connection.readRequest() != nil else { return }
         connection.answer(String(repeating: "x", count: 4 << 20))

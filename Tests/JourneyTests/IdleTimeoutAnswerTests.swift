@@ -31,7 +31,7 @@
       close,
       "HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nCONNECTION: Keep-Alive, Close\r\n\r\n",
     ])
-    func `retries only requests that can be repeated after a 408 on a reused connection`(answer: String) async throws {
+    func `after a 408 on a reused connection, retries only requests that can be repeated`(answer: String) async throws {
       for (method, count) in [(HTTPMethod.get, 3), (.put, 3), (.post, 2)] {
         let requests = Shared<[String]>([])
         let peer = try peer(saying: answer, requests: requests)

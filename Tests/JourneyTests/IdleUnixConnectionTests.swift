@@ -59,7 +59,7 @@
       #expect(try await get(peer, over: transport) == "1")
     }
 
-    @Test func `ignores a second response in the same packet`() async throws {
+    @Test func `ignores a second response in the same write`() async throws {
       let peer = try WirePeer(socketPath: path) { connection, _ in
         while let request = connection.readRequest() {
           let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"

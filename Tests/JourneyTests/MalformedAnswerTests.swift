@@ -50,12 +50,12 @@
     @Test(
       arguments: ["HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "HTTP/1.1 200"],
       [HTTPMethod.get, .post])
-    func `a truncated head is not reported as a success`(text: String, method: HTTPMethod) async throws {
+    func `a truncated head throws instead of returning a response`(text: String, method: HTTPMethod) async throws {
       let error = try await error(text, method)
       #expect(error.code == .connectionLost && error.phase == .awaitingResponse, "\(error)")
     }
 
-    @Test func `a truncated head keeps the existing file`() async throws {
+    @Test func `a response with a truncated head keeps the existing file`() async throws {
       try await withFolder { folder in
         let file = folder.appendingPathComponent("good")
         try Data("good".utf8).write(to: file)
@@ -90,7 +90,7 @@
     }
 
     /// Newer libcurl versions join folded lines before they report them.
-    @Test func `rejects a folded Transfer-Encoding or parses it as one line`() async throws {
+    @Test func `rejects a folded Transfer-Encoding or parses the header as one line`() async throws {
       do {
         let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
         #expect(try await response(text).1 == Data("hello".utf8))
@@ -104,7 +104,7 @@
       #expect(try await response("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello").1 == Data("hello".utf8))
     }
 
-    @Test func `chunked framing overrides a Content-Length, and the connection is not reused`() async throws {
+    @Test func `chunked framing overrides a Content-Length and prevents reuse of the connection`() async throws {
       let peer = try WirePeer { connection, index in
         while connection.readRequest() != nil {
           connection.say(

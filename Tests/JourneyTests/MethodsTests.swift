@@ -31,7 +31,7 @@ import Testing
     #expect(try await GetWidget().on(shop.server).response().response.isConnectionReused == keepsConnections)
   }
 
-  @Test func `sends the task's headers without any added by libcurl`() async throws {
+  @Test func `sends only the task's headers and none added by libcurl`() async throws {
     let shop = try Shop { $0.userAgent = "me" }
     try await URLTask(shop.url("x"), headers: ["B": "2", "A": "1", "B": "3"]).on(shop.server).accepting(.all).run()
     let request = try #require(shop.mock.requests.first)
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test func `throws if a stream's length differs, and the server sees an incomplete request`()
+  @Test func `throws if a stream differs from its stated length, and the request stays incomplete`()
     async throws
   {
     let shop = try Shop()

@@ -23,7 +23,7 @@ import Testing
     try await shop.mock.waitForOpenConnections(1)  // the widget's connection stays open
   }
 
-  @Test func `a stream counts from its request until it is cancelled before its head`() async throws {
+  @Test func `counts a stream from its request, even if the stream is cancelled before its head`() async throws {
     let shop = try Shop()
     shop.mock.route("/plain", answer: .hang)
     let stream = Task { try await PlainTask().on(shop.server).stream() }
@@ -56,7 +56,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `a streamed response with a bad status counts as a stream, even with steps`() async throws {
+  @Test func `counts a streamed response with a bad status as a stream, even with steps`() async throws {
     let shop = try Shop(limits: ThrottleLimits(streamsPerHost: 1)) {
       $0.perAttemptSteps = [Looking()]
       $0.reportBadHTTPStatusAsError = false
@@ -102,7 +102,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `an error while reading a stream contains the method, URL, record and timings`() async throws {
+  @Test func `an error while reading a stream contains the method, URL, record and timings of the call`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.truncated(body: Data(count: 1000), after: 400))
     let response = try await PlainTask().on(shop.server).stream()
@@ -114,7 +114,7 @@ import Testing
     #expect(try #require(error.attempts.first?.timings).remotePort == shop.mock.url.port)
   }
 
-  @Test func `a stream has timings and a record after it was read`() async throws {
+  @Test func `a stream has timings and a record after it has been read`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.text("0123456789"))
     let response = try await PlainTask().on(shop.server).stream()
@@ -125,7 +125,7 @@ import Testing
     #expect(try await PlainTask().on(shop.server).accepting(.all).run().record.attempts.map(\.status) == [404])
   }
 
-  @Test func `the error of a failed attempt has timings`() async throws {
+  @Test func `the error of a failed call contains the timings of its attempt`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.drop)
     shop.mock.enqueue(.hang)
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the machine awake until a stream ends`() async throws {
+  @Test func `keeps the machine awake until the stream ends`() async throws {
     let log = Shared<[String]>([])
     let shop = try Shop {
       $0.backgroundActivity = { _ in

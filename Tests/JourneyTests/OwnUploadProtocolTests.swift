@@ -82,7 +82,7 @@ import Testing
     HTTPQuery(["digest": Data(SHA256.hash(Array(data))).base64EncodedString()]).encoded
   }
 
-  @Test func `sends each chunk to the latest location, and the digest of the file with the last`() async throws {
+  @Test func `sends each chunk to the latest location and the file's digest with the last chunk`() async throws {
     try await withUpload(100_000) { file, data in
       let shop = try Shop()
       let upload = ResumableUpload(of: file, with: shop.task(), by: Moving(), chunkSize: 40_000)
@@ -116,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 100_000] as [Int64?])
-  func `the digest of bytes from a closure is correct, even if bytes are requested again`(length: Int64?) async throws {
+  func `the digest of bytes from a closure is correct even if bytes are requested again`(length: Int64?) async throws {
     let shop = try Shop()
     let data = RangeShop.bytes(100_000)
     shop.halves.withLock { $0 = true }
@@ -128,7 +128,7 @@ import Testing
     #expect(shop.lines.last?.contains(Self.digest(data)) == true)
   }
 
-  @Test func `an empty file has a digest too`() async throws {
+  @Test func `sends the digest of an empty file`() async throws {
     try await withUpload(0) { file, data in
       let shop = try Shop()
       try await ResumableUpload(of: file, with: shop.task(), by: Moving()).run()
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test func `a request with its own URL is sent there`() async throws {
+  @Test func `sends a request to its own URL if it has one`() async throws {
     try await withUpload(1000) { file, data in
       let shop = try Shop()
       let dialect = Moving(contentChecksum: nil, end: shop.mock.url.appendingPathComponent("end"))
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a new location with a user name, and a request's own URL with one`() async throws {
+  @Test func `rejects a location or a request's own URL that contains a user name`() async throws {
     try await withUpload(100_000) { file, _ in
       let shop = try Shop { $0 == 0 ? "/uploads/0" : "http://ann@127.0.0.1/uploads/1" }
       let moved = ResumableUpload(of: file, with: shop.task(), by: Moving(), chunkSize: 40_000)

@@ -76,7 +76,7 @@
     }
 
     @Test
-    func `an empty body is truncated only if the end of the connection ends it`()
+    func `an empty compressed body is truncated only if the end of the connection ends the body`()
       async throws
     {
       let shop = try Shop()
@@ -122,7 +122,7 @@
       #expect(error?.code == .truncatedBody)
     }
 
-    @Test func `requests a range uncompressed and returns it as received`() async throws {
+    @Test func `requests a range without compression and returns the range as received`() async throws {
       #expect(try await acceptedCodings(PlainTask().header(.range, "bytes=10-")) == ["identity"])
       let transport = try CurlTransport()
       let server = try MockServer()
@@ -133,7 +133,7 @@
       #expect(try await body.collect() == CompressedSample.gzip.dropFirst(10))
     }
 
-    @Test func `neither requests nor decompresses compressed bodies if the option is off`() async throws {
+    @Test func `does not request or decompress compressed bodies if the option is off`() async throws {
       #expect(try await acceptedCodings { $0.enableGZipDownloads = false }.isEmpty)
       let shop = try Shop { $0.enableGZipDownloads = false }
       #expect(try await fetch(shop, Framing.length.answer(CompressedSample.gzip, "gzip")) == CompressedSample.gzip)
@@ -156,7 +156,7 @@
       }
     }
 
-    @Test func `decompresses an error body, and reports the status even if it is corrupted`()
+    @Test func `decompresses an error body and reports the status even if the body is corrupted`()
       async throws
     {
       let shop = try Shop()
@@ -176,7 +176,9 @@
     }
 
     @Test(arguments: Framing.allCases)
-    func `always ignores trailing zeros, but ignores a corrupted end only when lenient`(framing: Framing) async throws {
+    func `accepts a corrupted end only with lenientDecompression, but always ignores trailing zeros`(
+      framing: Framing
+    ) async throws {
       let zeros = CompressedSample.gzip + Data(count: 512)
       let damaged = [CompressedSample.gzip.dropLast(8), CompressedSample.gzip + Data("junk".utf8)]
       for isLenient in [false, true] {
@@ -199,7 +201,7 @@
       }
     }
 
-    @Test func `applies maximumDecodedSize to every destination`() async throws {
+    @Test func `applies maximumDecodedSize to bodies in memory, files and streams`() async throws {
       let whole = Int64(CompressedSample.text.count)
       for (limit, isRefused) in [(whole - 1, true), (whole, false)] {
         let mock = try MockServer()

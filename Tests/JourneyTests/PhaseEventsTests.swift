@@ -50,7 +50,7 @@ import Testing
       #expect(zip(recorder.events, recorder.events.dropFirst()).allSatisfy { $0.time <= $1.time })
     }
 
-    @Test func `reports each hop of a redirect, and the phases that a failed exchange reached`() async throws {
+    @Test func `reports the phases of each redirect and of a failed exchange`() async throws {
       let shop = try Shop { $0.observers = [recorder] }
       shop.mock.route("/plain", answer: .status(302, headers: ["Location": "/widgets/7"]))
       try await PlainTask().on(shop.server).run()
@@ -83,7 +83,7 @@ import Testing
       }
     }
 
-    @Test func `reports throttled progress and the final progress to interested observers`() async throws {
+    @Test func `reports throttled progress and the final progress only to interested observers`() async throws {
       let bytes = Bytes()
       let shop = try Shop { $0.observers = [recorder, bytes] }
       let body = Data(count: 3 << 20)

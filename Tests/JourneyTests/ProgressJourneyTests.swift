@@ -15,7 +15,7 @@ import Testing
     all.withLock { $0.filter { $0.direction == direction } }
   }
 
-  @Test func `reports upload and download progress in order until the end`() async throws {
+  @Test func `reports upload and download progress in order until the transfer ends`() async throws {
     let shop = try Shop()
     let all = Shared<[TransferProgress]>([])
     let data = Data(repeating: 7, count: 1 << 20)
@@ -34,7 +34,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `reports a download's progress, starting over on a retry`() async throws {
+  @Test func `reports a download's progress from the beginning after a retry`() async throws {
     try await withFolder { folder in
       let shop = try Shop { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }
       let body = Data(repeating: 1, count: 200_000)

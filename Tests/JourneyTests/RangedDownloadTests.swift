@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `a failed flush leaves no range with the wrong bytes`() async throws {
+  @Test func `a later run completes the file after a failed flush`() async throws {
     let shop = try RangeShop(RangeShop.bytes(40 << 20), retry: .never)
     try await inFolder(shop) { place in
       let flushes = Shared(0)
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func `each range is conditional on the version, and the ranges form the file`() async throws {
+  @Test func `assembles the file from ranges that are conditional on its version`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       try await shop.download(to: place, ranges: 4).run()
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test func `a small file needs one request, and an empty file is requested as one stream`() async throws {
+  @Test func `requests a small file as one range and an empty file as one stream`() async throws {
     let (small, empty) = (try RangeShop(RangeShop.bytes(5000)), try RangeShop(Data()))
     try await inFolder(small) { place in
       try await small.download(to: place, ranges: 4).run()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `downloads one stream from a server without ranges, even after a lost connection`() async throws {
+  @Test func `downloads one stream from a server without range support, even after a lost connection`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { ($0.takesRanges, $0.cuts) = (false, [60_000]) }
     try await inFolder(shop) { place in
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: [#"W/"weak""#, nil])
-  func `without a strong tag, downloads the file as one stream, with or without a date`(
+  func `downloads the file as one stream without a strong tag, with or without a date`(
     tag: String?
   ) async throws {
     let shop = try RangeShop(tag: tag)
@@ -116,7 +116,7 @@ import Testing
       ("206 Partial Content", [.contentRange: "bytes 55000-77498/100000", .eTag: #""one""#], 22_500),
       ("206 Partial Content", [.contentType: "multipart/byteranges; boundary=x", .eTag: #""one""#], 22_500),
     ] as [(String, HTTPHeaders, Int)])
-  func `after a response for another range, downloads the entire file as one stream`(
+  func `downloads the entire file as one stream after a response for another range`(
     status: String, headers: HTTPHeaders, length: Int
   ) async throws {
     let shop = try RangeShop(retry: .never)
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test func `requests the missing part after a shorter range`() async throws {
+  @Test func `requests the missing bytes after a shorter range`() async throws {
     let shop = try RangeShop(retry: .never)
     let data = shop.file.withLock { $0.data }
     let short = RangeShop.raw(
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [4, 1]) func `a later run resumes each range with its own concurrency`(ranges: Int)
+  @Test(arguments: [4, 1]) func `a later run resumes each range with any concurrency`(ranges: Int)
     async throws
   {
     let shop = try RangeShop(retry: .never)
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  @Test func `reduces its concurrency if the server limits connections`() async throws {
+  @Test func `requests fewer ranges concurrently if the server limits connections`() async throws {
     let shop = try RangeShop(retry: .patient)
     let refusal = RangeShop.raw("429 Too Many Requests", [:], Data(), sent: 0)
     shop.file.withLock { $0.firstAt = [32_500: [refusal], 55_000: [refusal], 77_500: [refusal]] }
@@ -239,7 +239,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `re-signs the expired URL of a range`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `signs a range's URL again if the URL has expired`(status: Int) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.firstAt = [55_000: [.status(HTTPStatus(status)), .status(HTTPStatus(status))]] }
     try await inFolder(shop) { place in
@@ -348,7 +348,7 @@ import Testing
 
   // MARK: Size limits
 
-  @Test(arguments: [1, 4]) func `rejects a file whose headers state that it is too large, without fetching it`(
+  @Test(arguments: [1, 4]) func `rejects a file that is too large by its headers without downloading it`(
     ranges: Int
   ) async throws {
     let shop = try RangeShop()
@@ -376,7 +376,7 @@ import Testing
 
   // MARK: Interactions between requests
 
-  @Test func `failures of the first request do not count against later ranges`() async throws {
+  @Test func `failures of the first request do not count toward the retries of later ranges`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 1, delay: .zero), budget: .standard)
     shop.file.withLock { ($0.first, $0.firstAt) = ([.status(502)], [55_000: [.status(502)]]) }
     try await inFolder(shop) { place in
@@ -406,7 +406,7 @@ import Testing
     }
   }
 
-  @Test func `does not move a complete partial file into place if it is too large`() async throws {
+  @Test func `does not replace the destination with a complete partial file that is too large`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.cuts = [99_999] }
     try await withFolder { folder in

@@ -10,7 +10,7 @@ import Testing
     mock.url.appendingPathComponent(path).absoluteString
   }
 
-  @Test func `a redirect drops credentials at another origin and reuses connections`() async throws {
+  @Test func `a redirect to another origin drops credentials, and redirects reuse connections`() async throws {
     let (shop, other) = (try Shop { $0.standardHeaders["Authorization"] = "s3cret" }, try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": "/b"], body: String(repeating: "x", count: 4096)))
     shop.mock.route("/b", answer: .status(307, headers: ["Location": address(other.mock, "c")], body: "moved"))
@@ -117,7 +117,7 @@ import Testing
     #expect(shop.mock.requests.map(\.bodyLength) == Array(repeating: data.count, count: 6))
   }
 
-  @Test func `does not send an empty body if a one-shot body was already read`() async throws {
+  @Test func `a redirect that needs a one-shot body again does not send an empty body`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(307, headers: ["Location": "/echo/x"]))
     let body = HTTPBody.once(
@@ -161,7 +161,7 @@ import Testing
     #expect(shop.mock.connectionCount == 1 || !keepsConnections)
   }
 
-  @Test func `downloads and streams follow a redirect to the final URL`() async throws {
+  @Test func `downloads and streams follow redirects to the final URL`() async throws {
     let shop = try Shop()
     shop.mock.route("/moved", answer: .status(301, headers: ["Location": "widgets/7"]))
     let task = URLTask(shop.url("moved")).on(shop.server)
@@ -177,7 +177,7 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `detects a loop between two servers after two requests`() async throws {
+  @Test func `detects a redirect loop between two servers after two requests`() async throws {
     let (shop, other) = (try Shop(), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")]))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "a")]))
@@ -195,7 +195,7 @@ import Testing
     #expect(shop.mock.requests.last?.target == "/a/Zo%C3%AB's%20a%5B0%5D/%C3%BC?q=x%20y")
   }
 
-  @Test func `hundreds of concurrent redirected calls complete with a few slots`() async throws {
+  @Test func `hundreds of concurrent calls with redirects complete with a few slots`() async throws {
     let (shop, other) = (try Shop(limits: ThrottleLimits(perHost: 2)), try Shop())
     shop.mock.route("/a", answer: .status(302, headers: ["Location": address(other.mock, "b")], body: "moved"))
     other.mock.route("/b", answer: .status(302, headers: ["Location": address(shop.mock, "widgets/7")], body: "moved"))

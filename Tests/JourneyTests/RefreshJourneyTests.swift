@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func `3,000 calls with an expired token cause one refresh, and all succeed`() async throws {
+  @Test func `3,000 calls with an expired token succeed after a single refresh`() async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     for call in tokens.calls(3000) { #expect(try await call.value == .ok) }
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `does not deadlock if the shop and its token endpoint share one slot`() async throws {
+  @Test func `does not deadlock if the server and its token endpoint share one slot`() async throws {
     let tokens = try TokenShop(limits: ThrottleLimits(perHost: 1))
     try await tokens.signIn()
     for call in tokens.calls(20) { #expect(try await call.value == .ok) }
@@ -104,7 +104,7 @@ import Testing
     #expect(tokens.shop.isQuiet)
   }
 
-  @Test(arguments: 1...3) func `randomly cancelled callers do not affect the others`(seed: UInt64) async throws {
+  @Test(arguments: 1...3) func `randomly cancelled callers do not affect the other callers`(seed: UInt64) async throws {
     let tokens = try TokenShop()
     try await tokens.signIn()
     var random = SeededGenerator(seed: seed)

@@ -50,7 +50,7 @@
     }
 
     @Test(arguments: ["http", "https"])
-    func `the error of a 407 has the proxy's status and, without a tunnel, its realm`(
+    func `the error for a 407 contains the proxy's status and, without a tunnel, the realm`(
       scheme: String
     ) async throws {
       let peer = try WirePeer { connection, _ in
@@ -68,7 +68,7 @@
       #expect(error?.reason.contains("Basic, realm 'office'") == (scheme == "http"), "\(error?.reason ?? "")")
     }
 
-    @Test func `renews the credential up to twice for each request`() async throws {
+    @Test func `renews the proxy credentials up to twice for each request`() async throws {
       let (requests, renewals) = (Shared(0), Shared(0))
       let peer = try WirePeer { connection, _ in
         while connection.readHead() != nil {

@@ -84,7 +84,7 @@ import Testing
     @Test(
       .keepsConnections, arguments: ["bytes", "file", "stream"],
       [(true, false), (false, false), (true, true), (false, true)])
-    func `resends a PUT completely if its connection drops before or after the body`(
+    func `resends the complete PUT if its connection drops before or after the body`(
       form: String, isWatchedIsEarly: (Bool, Bool)
     ) async throws {
       let (isWatched, isEarly) = isWatchedIsEarly

@@ -40,7 +40,7 @@ import Testing
     return reported
   }
 
-  @Test func `records a session once and replays it without a network`() async throws {
+  @Test func `records a session once and replays the session without a network`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("session.har")
       let mock = try open()

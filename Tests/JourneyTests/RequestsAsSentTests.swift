@@ -164,7 +164,7 @@
       #expect(error?.description.contains("Evil") == false && mock.connectionCount == 0)
     }
 
-    @Test(.keepsConnections) func `does not reuse a connection beyond its lifetime`() async throws {
+    @Test(.keepsConnections) func `does not reuse a connection after its lifetime`() async throws {
       var configuration = CurlTransport.Configuration()
       configuration.connectionLifetime = .seconds(1)
       let transport = try CurlTransport(configuration)

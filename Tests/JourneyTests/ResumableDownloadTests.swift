@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  @Test func `a complete download needs only one request`() async throws {
+  @Test func `a download that is not interrupted needs only one request`() async throws {
     let shop = try RangeShop()
     try await inFolder(shop) { place in
       let result = try await shop.download(to: place).run()
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `attempts without progress count against the retry policy and the budget`(
+  @Test(arguments: [true, false]) func `attempts without progress count toward the retry policy and the retry budget`(
     isPatient: Bool
   ) async throws {
     let shop = try RangeShop(retry: isPatient ? .fixed(retries: 20, delay: .zero) : .patient)
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test func `a transfer's retries earn no retry budget`() async throws {
+  @Test func `the retries of a transfer earn no retry budget`() async throws {
     let shop = try RangeShop(retry: .fixed(retries: 3, delay: .zero), budget: RetryBudget(ratio: 0.2, capacity: 10))
     let host = try #require(Origin(shop.mock.url))
     try await withFolder { folder in
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [401, 403]) func `re-signs an expired URL and resumes`(status: Int) async throws {
+  @Test(arguments: [401, 403]) func `signs an expired URL again and resumes`(status: Int) async throws {
     struct Signed: ServerGETTask {
       let server: Server
       let signatures: Shared<Int>
@@ -243,7 +243,7 @@ import Testing
   }
 
   @Test(arguments: [[:], [.ifNoneMatch: #""one""#]] as [HTTPHeaders])
-  func `a 304 throws the same error as for an ordinary download`(headers: HTTPHeaders) async throws {
+  func `a 304 throws the same error as in an ordinary download`(headers: HTTPHeaders) async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(304), .status(304)] }
     try await withFolder { folder in
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test func `a later run only revalidates a complete download that could not be moved`() async throws {
+  @Test func `a later run only revalidates a complete download that could not be moved into place`() async throws {
     struct Tokened: ServerGETTask {
       let server: Server
       var path: String { "file" }
@@ -335,7 +335,7 @@ import Testing
     }
   }
 
-  @Test func `starts over if a server has sent a part of the file as the entire file`() async throws {
+  @Test func `starts over if the server has sent a range as the entire file`() async throws {
     let shop = try RangeShop(retry: .never)
     let slice = slice(shop, sent: 10_000)
     shop.file.withLock { ($0.first, $0.takesRanges) = ([slice], false) }
@@ -391,7 +391,7 @@ import Testing
     }
   }
 
-  @Test func `a download without data leaves no files, and its task must not set a range`() async throws {
+  @Test func `a download without data leaves no files, and a task with a range is rejected`() async throws {
     let shop = try RangeShop(retry: .never)
     shop.file.withLock { $0.first = [.status(.notFound)] }
     try await withFolder { folder in

@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `chunks for Google are multiples of the granularity`() async throws {
+  @Test func `Google's protocol sends chunks that are multiples of the granularity`() async throws {
     try await withUpload(199_000) { file, data in
       let store = try UploadShop()
       store.upload.withLock { $0.beginning["X-Goog-Upload-Chunk-Granularity"] = "66666" }
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `an empty file needs only the request that creates or finalizes the upload`() async throws {
+  @Test func `uploads an empty file with only the request that creates or finalizes the upload`() async throws {
     try await withUpload(0) { file, _ in
       let (tus, google) = (try UploadShop(), try UploadShop())
       try await upload(file, tus, by: .tus).run()
@@ -44,7 +44,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `uploads a file of unknown size completely, by itself and in a form`() async throws {
+    @Test func `uploads a file of unknown size completely, alone or in a form`() async throws {
       let shop = try Shop()
       let file = URL(fileURLWithPath: "/proc/version")
       let content = try Data(contentsOf: file)
@@ -59,7 +59,7 @@ import Testing
     private static let shorterFile = "/sys/kernel/mm/transparent_hugepage/enabled"
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: shorterFile), "there is no \(shorterFile)"))
-    func `a file that is shorter than its stated size fails the call`() async throws {
+    func `a file that is shorter than its stated size throws .bodyLengthMismatch`() async throws {
       let file = URL(fileURLWithPath: Self.shorterFile)
       let shop = try Shop { $0.retryPolicy = .never }
       let error = await #expect(throws: TaskError.self) {
@@ -68,7 +68,7 @@ import Testing
       #expect(error?.code == .bodyLengthMismatch)
     }
 
-    @Test func `rejects a file of unknown size`() async throws {
+    @Test func `a resumable upload rejects a file of unknown size`() async throws {
       let store = try UploadShop()
       let error = await #expect(throws: TaskError.self) {
         try await upload(URL(fileURLWithPath: "/proc/version"), store, by: .tus).run()
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test func `throws if the upload is permanently rejected or cancelled`() async throws {
+  @Test func `throws if the server permanently rejects the upload or has cancelled it`() async throws {
     for answer in [
       MockAnswer.status(413), .status(.ok, headers: ["X-Goog-Upload-Status": "cancelled"]),
     ] {

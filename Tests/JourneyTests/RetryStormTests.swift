@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.balancedEvents, .timeLimit(.minutes(3))) struct RetryStormTests {
-  @Test func `a server that only returns 503 gets at most 1.2 requests per call plus a reserve`() async throws {
+  @Test func `sends a server that only returns 503 at most 1.2 requests per call plus a reserve`() async throws {
     let shop = try Shop(limits: ThrottleLimits(perHost: 16)) {
       $0.retryPolicy = .fixed(retries: 5, delay: .milliseconds(1))
     }

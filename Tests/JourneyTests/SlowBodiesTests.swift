@@ -36,7 +36,7 @@ import Testing
     #expect(try await task.downloadData().count == 200)
   }
 
-  @Test func `a file upload has stream timeouts, an in-memory upload has an attempt timeout`() async throws {
+  @Test func `a file upload has stream timeouts, but an in-memory upload has an attempt timeout`() async throws {
     try await withFolder { folder in
       let seen = Shared<[Timeouts]>([])
       let transport = StubTransport { request in

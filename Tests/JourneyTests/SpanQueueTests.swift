@@ -27,7 +27,7 @@ import Testing
     #expect(recorder.dropped == 0)
   }
 
-  @Test func `spans, log lines and events don't show the hidden parts of a call`() async throws {
+  @Test func `spans, log lines and events do not show the hidden parts of a call`() async throws {
     let (spans, lines, events) = (Shared<[RecordedSpan]>([]), Shared<[String]>([]), EventRecorder())
     let recorder = SpanRecorder(to: .spans { batch in spans.withLock { $0 += batch } })
     let shop = try Shop { settings in
@@ -55,7 +55,7 @@ import Testing
     #expect(calls.allSatisfy { $0["error.type"] == .text("badStatus") }, "\(calls)")
   }
 
-  @Test func `a batch contains spans up to the limit and can split the spans of a call`() async throws {
+  @Test func `a batch contains at most the maximum number of spans and can split the spans of a call`() async throws {
     let batches = Shared<[[RecordedSpan]]>([])
     let recorder = SpanRecorder(
       to: .spans { batch in batches.withLock { $0.append(batch) } },
@@ -70,7 +70,7 @@ import Testing
     #expect(Set(spans.map(\.spanID)).count == 8 && Set(spans.map(\.traceID)).count == 4)
   }
 
-  @Test func `a cancelled flush returns while the exporter hangs, and its spans are sent later`() async throws {
+  @Test func `a cancelled flush returns while the exporter hangs and drops no spans`() async throws {
     let (asked, taken) = (Shared(0), Shared(0))
     let (gate, opening) = AsyncStream.makeStream(of: Void.self)
     let recorder = SpanRecorder(
@@ -102,7 +102,7 @@ import Testing
     #expect(taken.withLock { $0 } == 1 && recorder.dropped == 0)
   }
 
-  @Test func `stops reading a collector's endless response and counts the batch as accepted`() async throws {
+  @Test func `stops reading a collector's endless response and treats the batch as accepted`() async throws {
     let shop = try Shop()
     shop.mock.route("/v1/traces", answer: .endless(chunk: Data(repeating: 0x20, count: 16 << 10)))
     let recorder = SpanRecorder(

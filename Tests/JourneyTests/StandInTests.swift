@@ -30,7 +30,7 @@ import Testing
 
   private static let part = MockAnswer.status(206, headers: [.contentRange: "bytes 0-4/10"], body: "01234")
 
-  @Test func `a 304 does not replace a file that is still valid`() async throws {
+  @Test func `a 304 does not replace the existing file`() async throws {
     try await keepingFile(.status(304, headers: [.eTag: "\"a\"", .setCookie: "a=s3cret"])) {
       (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 is an error if a body is expected, and a response otherwise`() async throws {
+  @Test func `a 304 throws if the call returns a body and otherwise is a normal response`() async throws {
     let shop = try Shop()
     for _ in 0..<4 { shop.mock.enqueue(.status(304)) }
     let task = GetWidget().on(shop.server).header(.ifNoneMatch, "\"a\"")
@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an unrequested 206 stays an error if a step rebuilds the response`(isOfCall: Bool) async throws {
+  func `an unrequested 206 is an error even if a step rebuilds the response`(isOfCall: Bool) async throws {
     let steps = { @Sendable (configuration: inout ServerConfiguration) in
       if isOfCall {
         configuration.perCallSteps = [RebuildingOnce()]
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `accepts a range from a step's second request`(isOfCall: Bool) async throws {
+  func `accepts a range requested by a step's second request`(isOfCall: Bool) async throws {
     let shop = try Shop {
       if isOfCall { $0.perCallSteps = [Repeating()] } else { $0.perAttemptSteps = [Repeating()] }
       $0.maximumErrorBodySize = 3
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test func `a per-call step receives the downloaded body and can replace it`()
+  @Test func `a per-call step receives the downloaded body and can replace the body`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -282,7 +282,7 @@ import Testing
     }
   }
 
-  @Test func `a response rejected by a per-call step does not replace a file`() async throws {
+  @Test func `a response that a per-call step rejects does not replace the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       let shop = try Shop { $0.perCallSteps = [Checking(sendsAgain: false)] }
@@ -327,7 +327,7 @@ import Testing
     }
   }
 
-  @Test func `saves a wrapped body, but not if the step changes the status to an error`()
+  @Test func `saves a body that a step has wrapped unless the step changes the status to an error`()
     async throws
   {
     let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 % 251) })
@@ -390,7 +390,7 @@ import Testing
     }
   }
 
-  @Test func `writes a response made by a step to the file`() async throws {
+  @Test func `saves a response created by a step to the file`() async throws {
     try await withFolder { folder in
       let answer = Recovery(from: .offline) { request, _ in
         HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(Data("kept".utf8)))
@@ -424,7 +424,7 @@ import Testing
       ("bytes=0-4", [.contentType: "multipart/byteranges; boundary=x"]), ("bytes=-5", [.contentRange: "bytes 0-4/10"]),
       ("bytes=0-4", [.contentRange: "bytes 0-4/3"]), ("bytes=0-4", [.contentRange: "bytes 0-18446744073709551616/*"]),
     ] as [(String, HTTPHeaders)])
-  func `rejects a 206 with a range that was not requested`(range: String, headers: HTTPHeaders) async throws {
+  func `rejects a 206 whose range was not requested`(range: String, headers: HTTPHeaders) async throws {
     try await keepingFile(.status(206, headers: headers, body: "01234")) { (shop, file) async throws in
       let task = PlainTask().on(shop.server).header(.range, range)
       let error = await refusal { try await task.download(to: file) }

@@ -36,7 +36,7 @@ struct StormTests {
     return await call.result
   }
 
-  @Test func `2,000 calls cancelled at random end with success or CancellationError`() async throws {
+  @Test func `2,000 randomly cancelled calls end with success or CancellationError`() async throws {
     let remote = try makeRemote()
     let server = Server(Remote(remote.url), manager: TaskManager(limits: ThrottleLimits(perHost: 32)))
     let (successes, cancellations) = await withTaskGroup(of: (Int, Int).self) { group in
@@ -63,7 +63,7 @@ struct StormTests {
     #expect(server.manager.callCount == 0)
   }
 
-  @Test func `a released transport lets its exchanges finish and then closes its connections`() async throws {
+  @Test func `a released transport closes its connections after its exchanges have finished`() async throws {
     let remote = try makeRemote()
     remote.route(.get, "/endless", answer: .endless(chunk: Data(count: 10_000)))
     var transport: (any Transport)? = PlatformTransport()

@@ -27,7 +27,7 @@ import Testing
     #expect(await eventually { shop.isQuiet && shop.server.manager.throttle.streams == 0 })
   }
 
-  @Test func `a reader that stops applies backpressure within the documented limit`() async throws {
+  @Test func `a reader that stops reading applies backpressure within the documented limit`() async throws {
     let shop = try Shop()
     shop.mock.enqueue(.endless(chunk: Data(count: 64 << 10)))
     let response = try await PlainTask().on(shop.server).stream()

@@ -32,7 +32,7 @@ import Testing
     #expect(parent.state == context.state && parent.baggage == context.baggage)
   }
 
-  @Test func `keeps the task's own trace header, and propagation can be turned off`() async throws {
+  @Test func `keeps the task's own trace header and sends none if propagation is off`() async throws {
     let shop = try Shop()
     try await TraceContext.$current.withValue(context()) {
       let mine = "00-11111111111111111111111111111111-2222222222222222-01"
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test func `a call and its attempts are spans named according to the conventions`() async throws {
+  @Test func `creates spans for a call and its attempts, named according to the conventions`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.status(503))
@@ -86,7 +86,7 @@ import Testing
     #expect(response.attempts.count == 2 && recorder.dropped == 0)
   }
 
-  @Test func `failed calls have an error type, and a stream's span ends with its body`() async throws {
+  @Test func `the span of a failed call has an error type, and a stream's span ends with its body`() async throws {
     let recorder = recorder()
     let shop = try Shop { $0.observers = [recorder] }
     shop.mock.enqueue(.reset)
@@ -109,7 +109,7 @@ import Testing
     #expect(spans[4].end >= spans[4].start && spans[5].failure == nil)
   }
 
-  @Test func `unsampled traces are propagated but not recorded, and nested calls are child spans`() async throws {
+  @Test func `propagates but does not record unsampled traces, and records nested calls as child spans`() async throws {
     let recorder = recorder(.share(0))
     let shop = try Shop { $0.observers = [recorder] }
     _ = try await GetWidget().on(shop.server).download()
@@ -127,7 +127,7 @@ import Testing
     #expect(spans[1].parent == spans[3].spanID, "the preflight's span is a child of its call's span")
   }
 
-  @Test func `writes a line per batch to a file, and rejects a symbolic link`() async throws {
+  @Test func `writes one line per batch to a file and rejects a symbolic link`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("new/spans.jsonl")
       let recorder = SpanRecorder(to: .file(file), service: "a \"shop\"\n")
@@ -159,11 +159,11 @@ import Testing
       _ = try await GetWidget().on(shop.server).download()
       await below.flush()
       #expect(
-        lines2.withLock { $0.last }?.contains("can't write spans to \(file.path)/a/b: ") == true, "it has the path")
+        lines2.withLock { $0.last }?.contains("can't write spans to \(file.path)/a/b: ") == true, "the path is logged")
     }
   }
 
-  @Test func `makes an existing span file private`() async throws {
+  @Test func `makes an existing span file readable only by its owner`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("spans.jsonl")
       try Data("{}\n".utf8).write(to: file)
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(arguments: [(#""1""#, 1), ("1", 1), ("1000", 2), ("-1", 0), (#""none""#, 0)])
-  func `counts spans that a collector rejects as dropped, up to the spans it received`(count: String, dropped: Int)
+  func `counts spans that a collector rejects as dropped, up to the number of spans sent`(count: String, dropped: Int)
     async throws
   {
     let collector = try MockServer()
@@ -190,7 +190,7 @@ import Testing
     #expect(recorder.dropped == dropped && collector.requestCount == 1)
   }
 
-  @Test func `an unknown method becomes _OTHER, and an IPv6 address has no brackets`() async throws {
+  @Test func `reports an unknown method as _OTHER and an IPv6 address without brackets`() async throws {
     let (recorder, shop) = (recorder(), try Shop())
     await shop.server.update { $0.observers = [recorder] }
     shop.mock.route("/plain", answer: .status(204))

@@ -79,7 +79,7 @@ import Testing
   @Test(arguments: [
     "Content-Length", "transfer-encoding", "Host", "Authorization", "Cookie", "Content-Type", "Trailer", "Range", "a b",
     "X\r\n",
-  ]) func `sends nothing if a trailer is a field that must precede the body`(name: String) async throws {
+  ]) func `sends nothing if a trailer is a field that is not allowed in trailers`(name: String) async throws {
     let shop = try Shop()
     let body = HTTPBody.text("hi").trailers([HTTPHeaderName(name)]) { [:] }
     let error = await #expect(throws: TaskError.self) { try await Send(body: body).on(shop.server).upload() }
@@ -89,7 +89,7 @@ import Testing
 
   private struct NoSum: Error {}
 
-  @Test func `a trailer that is unannounced, invalid or can't be computed fails the call`() async throws {
+  @Test func `the call fails if a trailer is unannounced, is invalid or can't be computed`() async throws {
     let shop = try Shop { $0.retryPolicy = .never }
     for (fields, words) in [
       (["X-Other": "1"] as HTTPHeaders, "was not announced"), (["X-Sum": "1\r\nHost: x"], "has a line break"),

@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `states report progress across all attempts and end with the transfer`() async throws {
+  @Test func `the states report progress across all attempts and end with the transfer`() async throws {
     let shop = try RangeShop()
     shop.file.withLock { $0.cuts = [30_000, 30_000] }
     try await withFolder { folder in
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `a stalled body times out, and the next attempt resumes`() async throws {
+  @Test func `a stalled body times out, and the next attempt resumes the download`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let place = folder.appendingPathComponent("file")
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test func `a pause counts toward the deadline`() async throws {
+  @Test func `time spent paused counts toward the deadline`() async throws {
     let shop = try stalled()
     try await withFolder { folder in
       let task = RangeShop.GetFile(server: shop.server).timeouts(Timeouts(call: .seconds(1)))
@@ -270,7 +270,7 @@ import Testing
       #expect(await eventually { upload.mock.requestCount == 2 })
       #expect(await upload.server.manager.cancel(type: RangeShop.GetFile.self) == 0)
       #expect(
-        await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "the transfer has its task's type")
+        await upload.server.manager.cancel(type: UploadShop.AddFile.self) == 1, "a transfer has the type of its task")
       await #expect(throws: CancellationError.self) { try await run.value }
     }
     let stalled = try stalled()

@@ -9,7 +9,7 @@ import Testing
   @Test(arguments: [
     (100_000, ["PATCH 0 75000", "PATCH 75000 25000"]),
     (150_000, ["PATCH 0 75000", "PATCH 75000 75000", "PATCH 150000 0"]), (0, ["PATCH 0 0"]),
-  ]) func `defers an unknown length and sends it with the last chunk`(size: Int, lines: [String])
+  ]) func `defers an unknown length and sends the length with the last chunk`(size: Int, lines: [String])
     async throws
   {
     let shop = try UploadShop()
@@ -43,7 +43,7 @@ import Testing
     #expect(shop.mock.requests.last?.headers["Upload-Length"] == "100000")
   }
 
-  @Test func `does not resend a length that the server already knows`() async throws {
+  @Test func `does not resend the length if the server already knows it`() async throws {
     let shop = try UploadShop()
     let data = RangeShop.bytes(100_000)
     shop.mock.route(.head, "/files/1") { _ in
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `a file that changes during its last chunk fails the run`() async throws {
+  @Test func `throws if the file changes during its last chunk`() async throws {
     try await withUpload(1000) { file, _ in
       let shop = try UploadShop(retry: .never)
       shop.mock.route(.patch, "/files/1") { request in
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `starts over if the server reports another length, but a 401 keeps the journal`()
+  @Test func `starts over if the server reports another length, but keeps the journal after a 401`()
     async throws
   {
     try await withUpload(199_000) { file, data in

@@ -14,7 +14,7 @@ import Testing
     func preflight(_ request: inout HTTPRequest) async throws { try preparing(&request) }
   }
 
-  @Test(arguments: [false, true]) func `a preflight's credentials are sent to another origin only if it is trusted`(
+  @Test(arguments: [false, true]) func `sends a preflight's credentials to another origin only if it is trusted`(
     isTrusted: Bool
   ) async throws {
     try await withUpload(1000) { file, data in
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `requests report the name of the upload's task and the progress of the upload`() async throws {
+  @Test func `events of an upload contain the name of its task and the progress of the upload`() async throws {
     try await withUpload(100_000) { file, _ in
       let (store, events, reported) = (try UploadShop(), EventRecorder(), Shared([TransferProgress]()))
       await store.server.update { $0.observers = [events] }
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `the deadline of a call in a preflight is reported as that call's deadline`() async throws {
+  @Test func `reports the deadline of a preflight's call as the deadline of another call`() async throws {
     try await withUpload(1000) { file, _ in
       let (store, tokens) = (try UploadShop(retry: .never), try UploadShop(retry: .never))
       tokens.mock.route("/files") { _ in .hang }
@@ -134,7 +134,7 @@ import Testing
     return error
   }
 
-  @Test func `a request that reaches the deadline reports the full deadline`() async throws {
+  @Test func `a request that ends at the deadline reports the full deadline of the upload`() async throws {
     let clock = ManualClock()
     let store = try UploadShop(clock: CallClock(clock))
     store.upload.withLock { $0.script = [.hang] }

@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  @Test func `does not resend a file if the server confirmed its last chunk and forgot the upload`() async throws {
+  @Test func `does not resend a file if the server forgets the upload after confirming the last chunk`() async throws {
     try await withUpload(100_000) { file, _ in
       let store = try UploadShop()
       clearUp(store, answering: .status(.created, headers: ["Tus-Resumable": "1.0.0"]))
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test func `does not resend the length if the server kept it but not the corrupted chunk`() async throws {
+  @Test func `does not resend the length if the server has kept it but discarded the corrupted chunk`() async throws {
     let store = try UploadShop()
     let reported = Shared(0)
     store.mock.route("/files/1") { request in
@@ -166,7 +166,7 @@ import Testing
     #expect(store.mock.requests.map(\.method) == [.post, .patch, .head, .patch])
   }
 
-  @Test func `discard forgets a possibly complete upload if the server refuses to delete it`() async throws {
+  @Test func `discard removes the journal of a possibly complete upload that the server keeps`() async throws {
     try await withUpload(1000) { file, _ in
       let store = try UploadShop(retry: .never)
       let upload = store.upload(file, by: .tus)
@@ -288,7 +288,7 @@ import Testing
     }
   }
 
-  @Test func `retries the OPTIONS request and the creation of an empty upload with a key`() async throws {
+  @Test func `retries OPTIONS and, with an idempotency key, the creation of an empty upload`() async throws {
     try await withUpload(0) { file, _ in
       let (store, isFirst) = (try UploadShop(), Shared(true))
       store.mock.route("/files") { request in

@@ -63,7 +63,7 @@ import Testing
     #expect(shop.isQuiet)
   }
 
-  @Test(arguments: [401, 200]) func `a step can make a call while it holds the response of a stream`(status: HTTPStatus)
+  @Test(arguments: [401, 200]) func `a step can make a call while it holds a streamed response`(status: HTTPStatus)
     async throws
   {
     let shop = try shop { _ = try await PlainTask(path: "token").on($0).downloadData() }
@@ -99,7 +99,7 @@ import Testing
     #expect(shop.mock.requests.count { $0.path == "/token" } == 1 && shop.isQuiet)
   }
 
-  @Test func `a request body can come from a call to the same host`() async throws {
+  @Test func `a request body can be the response of a call to the same host`() async throws {
     let shop = try Shop(limits: Self.tight) { $0.defaultTimeout = .seconds(10) }
     let server = shop.server
     let body = HTTPBody.stream {

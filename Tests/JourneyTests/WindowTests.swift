@@ -44,7 +44,7 @@ import Testing
     #expect(mock.peakConnections > 1, "the tasks ran concurrently")
   }
 
-  @Test func `slow tasks do not exceed the window when results keep the order of the tasks`() async throws {
+  @Test func `slow tasks do not exceed the window even if results keep the order of the tasks`() async throws {
     let (mock, server) = try make()
     mock.route(.get, "/parts/:id") { request in
       let id = request.parameters["id"] ?? ""

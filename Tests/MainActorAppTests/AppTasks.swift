@@ -1,6 +1,6 @@
 import Errand
 
-// Tasks of an app whose default isolation is the main actor, with annotations only where the compiler needs them.
+// Tasks of an app whose default isolation is the main actor, with annotations only if the compiler requires them.
 
 struct Widget: TaskPayload, Equatable {
   let id: Int

@@ -28,7 +28,7 @@ import Testing
     #expect(answer.payload == Widget(id: 9, name: "Sprocket"))
   }
 
-  @Test func `a nonisolated Codable is a payload`() async throws {
+  @Test func `a nonisolated Codable type is a payload`() async throws {
     #expect(try await BuyWidget(id: 7).download().number == 41)
   }
 
@@ -36,7 +36,7 @@ import Testing
     #expect(try await CountWidgets().download().count == 2)
   }
 
-  @Test func `a nonisolated protocol extension provides shared task settings`() async throws {
+  @Test func `a nonisolated protocol extension can provide shared task settings`() async throws {
     let error = await #expect(throws: TaskError.self) { try await AskBusyShop().run() }
     #expect(error?.status == .serviceUnavailable)
     #expect(error?.attempts.count == 1)

@@ -38,7 +38,7 @@ import ErrandInspection
       let program = #"""
         import collections, collections.abc, json, sys
         from haralyzer import HarParser, HarEntry
-        # It is older than the Python that runs it.
+        # harparser predates this version of Python.
         collections.MutableMapping = collections.abc.MutableMapping
         from harparser import HAR
         def check(part, kind):

@@ -11,7 +11,7 @@
     .timeLimit(.minutes(3)))
   struct BrokenConnectionTests {
     @Test(arguments: ["violate", "die"], [1, 4])
-    func `a body of unknown length is not complete if its connection breaks`(end: String, count: Int) async throws {
+    func `a body of unknown length throws if its connection breaks`(end: String, count: Int) async throws {
       let peer = try await HTTP2Peer()
       let transport = try peer.transport()
       func send(_ path: String) async throws -> HTTPResponse {

@@ -27,7 +27,7 @@
       let path: String
     }
 
-    @Test(.speaksHTTP2) func `two hundred HTTP/2 tasks share few connections`() async throws {
+    @Test(.speaksHTTP2) func `200 HTTP/2 tasks share a few connections`() async throws {
       let (caddy, server, transport) = try await start()
       let first = try await Fetch(path: "hello").on(server).response()
       #expect(first.response.version == .http2 && first.payload == Data("hello\n".utf8))
@@ -41,7 +41,7 @@
     }
 
     // The response is read before libcurl watches the socket, so the connection is not idle.
-    @Test func `receives immediate responses over a reused connection completely`() async throws {
+    @Test func `receives immediate responses completely over a reused connection`() async throws {
       let mock = try MockServer(keeping: 0)
       mock.route("/*", answer: .data(Data(count: 1_500_000)))
       let gateway = try await Gateway.caddy(to: mock)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A private certificate authority and its certificates: a server certificate for 127.0.0.1, localhost and shop.test,
-/// and a client certificate.
+/// A private CA, which has issued a client certificate and a server certificate for 127.0.0.1, localhost and
+/// shop.test.
 struct Certificates: Sendable {
   struct Pair: Sendable {
     let certificate: Data
@@ -25,7 +25,7 @@ struct Certificates: Sendable {
 
   private static let made = Result { try Certificates() }
 
-  /// Creates certificates signed by an authority with this name.
+  /// Creates certificates signed by a CA with this name.
   init(authorityNamed subject: String = "/CN=Errand tests") throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -64,7 +64,7 @@ import ErrandInspection
     }
 
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE", "QUERY"])
-    func `the curl command sends any method with and without a body`(method: String) async throws {
+    func `the curl command sends any method with or without a body`(method: String) async throws {
       let url = mock.url.appendingPathComponent("x")
       try await expectSame(HTTPRequest(HTTPMethod(method), url), method)
       guard method != "HEAD" else { return }
@@ -75,7 +75,7 @@ import ErrandInspection
     @Test(
       .dropsEmptyQueries,
       arguments: ["a/../b", "a/./b", "?x=[1-3]&y={a,b}", "%7Ba%7D?q='%22%20+", "a//b?", "?$HOME&`id`"])
-    func `the curl command sends a URL unchanged`(target: String) async throws {
+    func `the curl command sends the URL unchanged`(target: String) async throws {
       guard let url = URL(string: "\(mock.url.absoluteString)/\(target)") else { return }  // not a URL
       try await expectSame(HTTPRequest(.get, url), target)
     }

@@ -29,13 +29,13 @@
 
     private func send(_ task: Fetch) async throws -> HTTPResponse { try await task.on(server).run() }
 
-    @Test func `returns the 401 if there is no credential`() async throws {
+    @Test func `returns the 401 without credentials`() async throws {
       let response = try await send(Fetch(credential: nil))
       #expect(response.status == .unauthorized)
       #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Digest realm=\"errand\"") == true)
     }
 
-    @Test func `the correct credential works for several requests over one connection`() async throws {
+    @Test func `correct credentials work for several requests on one connection`() async throws {
       for round in 0..<5 {
         let response = try await send(Fetch())
         #expect(response.status == .ok)
@@ -44,25 +44,25 @@
       }
     }
 
-    @Test func `an incorrect credential returns a 401`() async throws {
+    @Test func `incorrect credentials return a 401`() async throws {
       let wrong = Credential(user: "somebody", password: "open barley")
       #expect(try await send(Fetch(credential: wrong)).status == .unauthorized)
     }
 
-    @Test func `does not use a credential for the next request on the same connection`() async throws {
+    @Test func `does not use the credentials for the next request on the same connection`() async throws {
       #expect(try await send(Fetch()).status == .ok)
       // The next request reuses the connection without the credential.
       #expect(try await send(Fetch(credential: nil)).status == .unauthorized)
     }
 
-    @Test func `uploads bytes completely after the challenge`() async throws {
+    @Test func `uploads all bytes after the challenge`() async throws {
       let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
       let response = try await send(Fetch(httpMethod: .put, path: "bytes", body: { .bytes(bytes) }))
       #expect(response.status == .created)
       #expect(apache.file("bytes") == bytes)
     }
 
-    @Test func `uploads a one-shot body with the second call, when the challenge is known`() async throws {
+    @Test func `uploads a one-shot body in the second call, once the challenge is known`() async throws {
       let task = Fetch(httpMethod: .put, path: "once") {
         .once(
           AsyncStream { continuation in
@@ -76,7 +76,7 @@
       #expect(apache.file("once")?.count == 100_000)
     }
 
-    @Test func `concurrent calls succeed`() async throws {
+    @Test func `concurrent calls with Digest credentials succeed`() async throws {
       try await withThrowingTaskGroup { group in
         // Use fewer calls than Apache has threads, because otherwise Apache closes idle connections.
         for _ in 0..<20 {

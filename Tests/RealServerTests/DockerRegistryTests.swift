@@ -57,7 +57,7 @@ import ErrandTransfers
       }
     }
 
-    @Test func `discard removes the upload, and the next one starts over`() async throws {
+    @Test func `discard removes the upload, and the next run starts over`() async throws {
       try await DockerRegistry.withLayer { file, data in
         await stop(server, at: 300_000)
         let first = registry.upload(file, to: server)

@@ -22,7 +22,7 @@ import ErrandTransfers
 
     init() async throws { registry = try await DockerRegistry(requiresTokens: true) }
 
-    @Test func `gets one token for each repository, and keeps it`() async throws {
+    @Test func `requests one token for each repository and keeps the token`() async throws {
       let server = registry.server(password: "sesame")
       for repository in ["team/app", "team/web", "team/app", "team/web"] {
         #expect(try await Tags(repository: repository).on(server).send().status == .notFound)  // no such repository
@@ -30,7 +30,7 @@ import ErrandTransfers
       #expect(registry.scopes == ["repository:team/app:pull", "repository:team/web:pull"])
     }
 
-    @Test func `gets another token when a request needs more rights`() async throws {
+    @Test func `requests another token when a request needs more rights`() async throws {
       let server = registry.server(password: "sesame")
       #expect(try await Tags(repository: "team/app").on(server).send().status == .notFound)
       #expect(try await AddBlob(repository: "team/app").on(server).send().status == .accepted)

@@ -19,9 +19,9 @@
     ]
 
     @Test(arguments: ["window", "nothing", "all"], ["length/stay", "length/reset", "none/stay", "none/reset"])
-    func `a complete response ends the exchange, however much of the request was read`(reading: String, answer: String)
-      async throws
-    {
+    func `a complete response ends the exchange, regardless of how much of the request was read`(
+      reading: String, answer: String
+    ) async throws {
       for body in Self.bodies {
         let transport = try peer.transport()
         let response = try await transport.send(peer.early("\(reading)/\(answer)", body))
@@ -32,7 +32,7 @@
 
     /// libcurl 7.88 loses data that arrives together with the reset, and reports neither the data nor the reset.
     @Test(arguments: ["window", "nothing", "all"])
-    func `a response of unknown length before a reset is complete or reports the reset`(reading: String)
+    func `a response of unknown length that precedes a reset is complete or reports the reset`(reading: String)
       async throws
     {
       for body in Self.bodies {
@@ -71,7 +71,7 @@
 
     /// libcurl 7.88 drops the body and reports success if nothing is left to send.
     @Test(arguments: ["open", "length"])
-    func `a response is complete or fails if the upload's source ends after a reset`(length: String) async throws {
+    func `a response is complete or fails if the upload's source ends after the reset`(length: String) async throws {
       let transport = try peer.transport()
       let (chunks, source) = AsyncStream.makeStream(of: Data.self)
       source.yield(Data(count: 1000))

@@ -23,9 +23,10 @@
       transport = try peer.transport(connectionsPerOrigin: 8)
     }
 
-    /// Each flood lasts until a time limit passes. Before the flood, the peer sends nothing, a response head, or a body larger than the read-ahead buffer.
+    /// Each flood lasts until a time limit passes. Before the flood, the peer sends nothing, a response head, or a body
+    /// that is larger than the read-ahead buffer.
     @Test(arguments: ["nothing", "0", "4000000"])
-    func `a flood of PINGs times out and does not affect another server`(before: String) async throws {
+    func `a flood of PINGs causes a timeout and does not affect other servers`(before: String) async throws {
       let start = clock.now
       async let end: Void = expectEnd(of: "flood/\(before)")
       try await withThrowingTaskGroup { group in

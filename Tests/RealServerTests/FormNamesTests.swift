@@ -20,7 +20,7 @@
     }
 
     @Test(.enabled(if: LocalServer.isExpected("curl")), arguments: ["", "--form-escape"])
-    func `reads the names in forms written by curl`(option: String) async throws {
+    func `parses the names in forms written by curl`(option: String) async throws {
       let mock = try MockServer()
       mock.route("/*", answer: .text("answer"))
       // curl splits a field at its first equals sign.
@@ -32,7 +32,7 @@
     }
 
     @Test(.enabled(if: Python.interpreter(with: "email") != nil))
-    func `reads the names in forms written by Python's email package`() async throws {
+    func `parses the names in forms written by Python's email package`() async throws {
       let python = try #require(Python.interpreter(with: "email"))
       let output = FileManager.default.temporaryDirectory.appendingPathComponent("errand-form-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: output) }  // leftovers are harmless

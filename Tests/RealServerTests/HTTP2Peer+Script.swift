@@ -15,9 +15,9 @@
 
 
       class Peer:
-          """One connection. The first word of a path is the method that is called."""
+          """A connection. The first component of a path is the name of the method to call."""
 
-          # The paths of uploads for which the window is opened as they come.
+          # The paths of uploads whose window is opened as their bytes arrive.
           open_paths = ("/count", "/echo", "/hello")
 
           def __init__(self, sock):
@@ -48,7 +48,7 @@
                   self.flush()
 
           def more(self):
-              # What the client says comes first: what it is sent without end is to meet what it does meanwhile.
+              # Read from the client before sending more, so that the backlog overlaps with what the client sends.
               while self.backlog and not self.sock.pending() and not select.select([self.sock], [], [], 0)[0]:
                   self.sock.sendall(self.backlog.pop(0))
               return self.sock.recv(65536)
@@ -66,7 +66,7 @@
               getattr(self, words[0])(stream, *words[1:])
 
           def receive(self, event):
-              # Whoever asks for a pause gets one where the first window is spent.
+              # For /pause, wait once the first window is used up.
               self.received += len(event.data)
               path = self.requests.get(event.stream_id, {}).get(":path")
               if path == "/echo" and event.data and event.stream_id not in self.counts:
@@ -88,7 +88,7 @@
               self.answer(stream, str(self.counts.pop(stream)))
 
           def echo(self, stream):
-              # Its head went out with the first piece of the request.
+              # The head was sent when the first bytes of the request arrived.
               self.h2.send_data(stream, b"all of %d" % self.counts.pop(stream), end_stream=True)
 
           def pause(self, stream):
@@ -112,7 +112,7 @@
               self.answer(stream, "\n".join(noted))
 
           def nudge(self, stream):
-              # A PING over every connection but this one.
+              # Send a PING on all other connections.
               for peer in list(peers):
                   if peer is not self:
                       peer.h2.ping(bytes(8))
@@ -120,7 +120,7 @@
               self.answer(stream, "")
 
           def drain(self, stream, size):
-              # A graceful GOAWAY (RFC 9113 6.8), and the answer right behind it.
+              # Send a graceful GOAWAY (RFC 9113 6.8), followed immediately by the response.
               self.flush()
               frame = GoAwayFrame(0)
               frame.last_stream_id = stream
@@ -131,7 +131,7 @@
               self.sock.sendall(frame.serialize() + self.h2.data_to_send())
 
           def burst(self, stream, count):
-              # Frames of 1,000 bytes, 16 in a record, of which every eight bytes are their frame's number.
+              # Send frames of 1,000 bytes, 16 per record. Each frame repeats its eight-digit number.
               self.h2.send_headers(stream, [(":status", "200")])
               self.flush()
               head = b"\0\3\xe8\0%c" + stream.to_bytes(4, "big")
@@ -139,7 +139,7 @@
               self.backlog = [b"".join(frames[start : start + 16]) for start in range(0, len(frames), 16)]
 
           def bighead(self, stream, count, size):
-              # A head of that many fields, each of that size, behind the back of the library, which would refuse it.
+              # Send a head with `count` fields of `size` bytes each.
               self.fields(stream, count, size, [(":status", "200")])
 
           def bigtrailer(self, stream, count, size):
@@ -185,12 +185,12 @@
               self.violate(stream)
 
           def violate(self, stream):
-              # A PING of seven bytes (RFC 9113 6.7).
+              # Send an invalid PING of seven bytes (RFC 9113 6.7).
               self.flush()
               self.sock.sendall(b"\0\0\7\6\0\0\0\0\0" + bytes(7))
 
           def goaway(self, stream, last, end="stay"):
-              # Behind the library's back, which would say no more on the connection.
+              # Bypass the library, which would send nothing more on the connection.
               self.flush()
               frame = GoAwayFrame(0)
               frame.last_stream_id = stream if last == "this" else int(last)
@@ -203,8 +203,9 @@
               self.goaway(stream, "this")
 
           def early(self, stream, reading, body, end):
-              # A whole answer before the request's end (RFC 9113 8.1), each frame in a record of its own, but for "reset-along"
-              # and "reset-pinged", whose PING shares that record too: once it is answered, all of it was read.
+              # Send a complete response before the end of the request (RFC 9113 8.1), each frame in its own record.
+              # "reset-along" and "reset-pinged" put DATA and RST_STREAM in one record. "reset-pinged" adds a PING, and
+              # its answer shows that the client has read the entire record.
               if reading != "window":
                   self.h2.increment_flow_control_window(2**30)
                   self.h2.increment_flow_control_window(2**30, stream)
@@ -226,7 +227,7 @@
                   self.wait_for_hang_up()
 
           def amid(self, stream, act):
-              # Something amid the request's body.
+              # Act in the middle of the request body.
               if act == "answer":
                   self.answer(stream, "ok")
               elif act == "stop":
@@ -244,7 +245,7 @@
               poll.poll(40_000)
 
           def flood(self, stream, size):
-              # PINGs for half a minute, as fast as they go out, while what comes back is read and dropped.
+              # Send PINGs as fast as possible for 30 seconds, and read and discard all replies.
               if size != "nothing":
                   self.h2.send_headers(stream, [(":status", "200")])
                   for _ in range(int(size) // 16_384):
@@ -272,12 +273,12 @@
                   pass
 
           def die(self, stream):
-              # In order: what the client has sent is still read, or a reset would take the GOAWAY from it.
+              # Keep reading, because closing with unread bytes sends a reset, which discards the GOAWAY.
               self.sock.shutdown(socket.SHUT_WR)
 
 
       def serve_http1(sock):
-          # One answer. From then on HTTP/2 is there for those who ask for it.
+          # Send one response over HTTP/1.1. Later connections can negotiate HTTP/2.
           context.set_alpn_protocols(["h2", "http/1.1"])
           head = b""
           while b"\r\n\r\n" not in head:

@@ -16,8 +16,8 @@
     }
 
     /// - Parameters:
-    ///   - isSecure: Whether it uses TLS.
-    ///   - beginsWithHTTP1: Whether it uses HTTP/1.1 on its first connection and on those that do not offer HTTP/2.
+    ///   - isSecure: Whether the peer uses TLS.
+    ///   - beginsWithHTTP1: Whether the peer uses HTTP/1.1 on its first connection and for clients without HTTP/2.
     init(isSecure: Bool = true, beginsWithHTTP1: Bool = false) async throws {
       guard let interpreter = Self.interpreter else {
         throw LocalServer.Failure(reason: "python3 with the package h2 is not installed")

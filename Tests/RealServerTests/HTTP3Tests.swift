@@ -56,7 +56,7 @@
       #expect(whole.response.version == .http3 && whole.body == Self.large)
     }
 
-    @Test func `two hundred HTTP/3 tasks share few connections`() async throws {
+    @Test func `200 HTTP/3 tasks share a few connections`() async throws {
       let caddy = try await start("h1 h2 h3")
       let server = Server(Remote(caddy.url.absoluteString), transport: transport)
       _ = try await get("hello", from: caddy)
@@ -74,7 +74,7 @@
       #expect(answer.response.version == .http2 && answer.body == Data("hello\n".utf8))
     }
 
-    @Test func `falls back to HTTP/2 if the server does not answer UDP`() async throws {
+    @Test func `falls back to HTTP/2 if the server does not answer over UDP`() async throws {
       let caddy = try await start("h1 h2")
       let sink = try DatagramSink(port: UInt16(try #require(caddy.url.port)))
       let answer = try await get("hello", from: caddy)

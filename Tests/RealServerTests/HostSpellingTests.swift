@@ -52,7 +52,7 @@
 
     @Test(
       .refusesLargeFields, arguments: [HTTPVersionPreference.http1, .automatic], [1, 40, 400])
-    func `sends a head of the maximum size over TLS, as one header or many`(
+    func `sends a head of the maximum size over TLS, as one or many headers`(
       version: HTTPVersionPreference, count: Int
     ) async throws {
       var configuration = CurlTransport.Configuration()

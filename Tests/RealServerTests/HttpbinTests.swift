@@ -44,7 +44,7 @@
     // MARK: Requests
 
     @Test(arguments: [HTTPMethod.post, .put, .patch, .delete])
-    func `the method, query, headers and body arrive`(method: HTTPMethod) async throws {
+    func `the server receives the method, query, headers and body`(method: HTTPMethod) async throws {
       let task = URLTask(
         try url("anything/a?q=h%C3%A9&q2=%26"), method: method, headers: ["X-Colour": "blue"], body: .text("grüße"))
       let seen = try await seen(task)
@@ -52,7 +52,7 @@
       #expect(seen.data == "grüße" && seen.headers["X-Colour"] == "blue")
     }
 
-    @Test func `form fields arrive unchanged`() async throws {
+    @Test func `the server receives form fields unchanged`() async throws {
       let body = HTTPBody.bytes(Data("name=a+b&note=%26%3D".utf8), type: .form)
       #expect(
         try await seen(URLTask(try url("anything"), method: .post, body: body)).form == ["name": "a b", "note": "&="])
@@ -66,7 +66,7 @@
     }
 
     private struct Told: Decodable, Sendable {
-      /// One value, or the list of values of a repeated name.
+      /// A single value, or the list of values of a repeated name.
       enum Value: Decodable, Equatable {
         case one(String)
         case many([String])
@@ -122,7 +122,7 @@
       #expect(seen == ["big": 9_007_199_254_740_993, "none": nil])
     }
 
-    @Test func `a path segment arrives as one segment`() async throws {
+    @Test func `the server receives a path segment as one segment`() async throws {
       struct Find: ServerGETTask, PayloadDownloadingTask {
         typealias DownloadPayload = Seen
         let label: String
@@ -155,7 +155,7 @@
       #expect(part.headers[.contentRange] == "bytes 256-511/1024")
     }
 
-    @Test func `a ByteRange selects a part, and throws if the server does not support ranges`() async throws {
+    @Test func `a ByteRange requests a range and throws if the server does not support ranges`() async throws {
       let task = URLTask(try url("range/1024")).on(server)
       let whole = try await task.downloadData()
       for (range, part) in [
@@ -169,7 +169,7 @@
       #expect(error?.reason.contains("does not support Range") == true)
     }
 
-    @Test func `a download uses the suggested file name`() async throws {
+    @Test func `a download uses the file name suggested by the server`() async throws {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-into-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: folder) }  // leftovers are harmless
       let name = "attachment%3B%20filename%2A%3DUTF-8%27%27%25e2%2582%25ac%2520rates.txt"
@@ -188,7 +188,7 @@
       #expect(error?.status == HTTPStatus(code))
     }
 
-    @Test func `an unchanged resource returns a 304 for its ETag or its date`() async throws {
+    @Test func `an unchanged resource returns a 304 for its ETag or date`() async throws {
       let tagged = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"abc\""])
       #expect(try await tagged.on(server).accepting(.all).run().status == 304)
       let other = URLTask(try url("etag/abc"), headers: ["If-None-Match": "\"def\""])

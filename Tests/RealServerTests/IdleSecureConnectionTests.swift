@@ -10,7 +10,9 @@
     .timeLimit(.minutes(3)))
   struct IdleSecureConnectionTests {
     @Test(.keepsClosedConnections, arguments: [HTTPVersionPreference.http1, .automatic])
-    func `closes idle connections immediately and sends the next POST`(version: HTTPVersionPreference) async throws {
+    func `closes idle connections immediately when the server does and sends the next POST`(
+      version: HTTPVersionPreference
+    ) async throws {
       let certificates = try Certificates.shared()
       let nginx = try await Nginx(
         files: ["hello": Data("hello".utf8)], security: Nginx.Security(certificates: certificates, keepAlive: 1))

@@ -23,7 +23,7 @@
     }
 
     /// Newer libcurl versions close the connection instead of answering the PING.
-    @Test func `answers a PING or closes the connection after its only stream was reset`() async throws {
+    @Test func `answers a PING or closes the connection after its only stream has been reset`() async throws {
       await #expect(throws: TaskError.self) { try await get("reset/INTERNAL_ERROR") }
       _ = try await peer.transport().send(HTTPRequest(.get, peer.url.appendingPathComponent("nudge"))).body.collect()
       var isAnswered = false
@@ -39,7 +39,7 @@
     }
 
     @Test(arguments: [1, 3])
-    func `abandoning one of several streams sends a reset for it`(others: Int) async throws {
+    func `abandoning one of several streams resets the stream`(others: Int) async throws {
       var held: [Task<Data, any Error>] = []
       for index in 0...others {
         held.append(Task { try await get("hold/\(index)") })

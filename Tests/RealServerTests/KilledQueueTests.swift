@@ -24,7 +24,7 @@
       }
     }
 
-    @Test func `delivers each stored task in order with one key even if the process is killed`()
+    @Test func `delivers stored tasks in order and with a stable key even if the process is killed`()
       async throws
     {
       let folder = FileManager.default.temporaryDirectory.appendingPathComponent("errand-tests-\(UUID().uuidString)")
@@ -50,7 +50,8 @@
       var (next, kept) = (1, Set<Int>())
       for round in 1...4 {
         let program = try BenchProgram(words(first: next, requests: 2), output: output)
-        // More than 24 are received in all. Each of the four kills can prevent the report of one stored task.
+        // The server receives more than 24 tasks in total. Each of the four kills can prevent the report of one stored
+        // task.
         #expect(await program.kill { ledger.withLock { $0.keys.count } > round * 6 })
         let said = try String(contentsOf: output, encoding: .utf8).split(separator: "\n").compactMap { Int($0) }
         kept.formUnion(said)

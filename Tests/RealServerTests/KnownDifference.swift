@@ -19,8 +19,8 @@
     }
   }
 
-  /// A test that fails with some libcurl versions for a reason listed in the version table of the guide "The
-  /// transports".
+  /// A test that fails with some libcurl versions for a reason listed in the version table of the guide
+  /// "Choosing and configuring a transport".
   struct KnownDifference: TestTrait, SuiteTrait, TestScoping {
     fileprivate let reason: Comment
     fileprivate let isPresent: Bool
@@ -67,7 +67,7 @@
 
     /// libcurl 8.1 keeps its thread busy during a blocked upload.
     static var staysBusy: KnownDifference {
-      .differs("the loop does not sleep while such a stream is open", with: 0x080100..<0x080200)
+      .differs("the loop does not sleep while an upload is blocked", with: 0x080100..<0x080200)
     }
 
     /// The program `curl` from the same libcurl drops an empty query.

@@ -40,7 +40,7 @@
       ["bighead/30/10000", "bigtrailer/30/10000"] + (CurlLibrary.versionNumber < 0x080100 ? ["bighead/16/10000"] : [])
 
     @Test(arguments: tooLarge)
-    func `other streams fail immediately if an oversized head ends their connection`(path: String) async throws {
+    func `other streams fail immediately if a head that is too large ends their connection`(path: String) async throws {
       let transport = try peer.transport()
       let other = Task { try await send("hold/", over: transport) }
       #expect(try await eventually { try await peer.seen().contains { $0.contains("/hold") } })

@@ -71,7 +71,7 @@ final class Nginx: Sendable {
       gzip_types *;
       large_client_header_buffers 4 128k;
       server {
-        # It listens in this order, and has started once the port answers.
+        # nginx listens in this order, so the socket exists once the port accepts connections.
         \(security == nil ? "listen unix:\(folder)/socket;" : "")
         listen 127.0.0.1:\(port) \(security == nil ? speaksHTTP2 ? "http2" : "" : "ssl http2");
         \(security.map { secured($0, folder) } ?? "")

@@ -33,7 +33,7 @@ struct NginxCacheTests {
     _ = nginx
   }
 
-  @Test(arguments: ["hello", "packed.json"]) func `revalidates by ETag, compressed or not`(path: String) async throws {
+  @Test(arguments: ["hello", "packed.json"]) func `revalidates a response by its ETag`(path: String) async throws {
     let (nginx, server) = try await make()
     let first = try await Fetch(path: path).on(server).response()
     let isCompressed = path == "packed.json"
@@ -46,7 +46,7 @@ struct NginxCacheTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `returns a range of a stored response and does not store a partial response`() async throws {
+  @Test func `returns a range of a cached response and does not cache a partial response`() async throws {
     let (nginx, server) = try await make()
     let part = Fetch(path: "fresh/large", headers: [.range: "bytes=100-199"]).on(server)
     let first = try await part.response()

@@ -15,7 +15,7 @@ import ErrandTransfers
       return stat(file.path, &status) == 0 ? Int(status.st_size) : -1
     }
 
-    @Test func `a new process resumes the download of a killed one, and the file is correct`()
+    @Test func `a new process resumes the download of a killed process without corrupting the file`()
       async throws
     {
       var random = SeededGenerator(seed: 3)
@@ -47,7 +47,7 @@ import ErrandTransfers
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `a new process resumes the ranges of a killed one, and the file is correct`()
+    @Test func `a new process resumes the ranges of a killed process without corrupting the file`()
       async throws
     {
       var random = SeededGenerator(seed: 4)
@@ -90,7 +90,7 @@ import ErrandTransfers
       withExtendedLifetime(nginx) {}
     }
 
-    @Test func `a file that changes between two runs is downloaded again`() async throws {
+    @Test func `downloads a file again if the file has changed between two runs`() async throws {
       let (old, new) = (Data(repeating: 1, count: 8 << 20), Data(repeating: 2, count: 9 << 20))
       let one = try await Nginx(files: ["large": old])
       let other = try await Nginx(files: ["large": new])

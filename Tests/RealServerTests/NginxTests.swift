@@ -38,13 +38,13 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `HEAD returns the length of the file`() async throws {
+  @Test func `a HEAD request returns the length of the file`() async throws {
     let (nginx, server) = try await make()
     let response = try await URLTask(nginx.url.appendingPathComponent("hello"), method: .head).on(server).run()
     #expect(response.status == 200 && response.headers[.contentLength] == "6")
   }
 
-  @Test func `a range request returns the requested part of the file`() async throws {
+  @Test func `a range request returns the requested range of the file`() async throws {
     let (nginx, server) = try await make()
     let part = try await Fetch(headers: [.range: "bytes=1-3"]).on(server).response()
     #expect(part.payload == "ell" && part.status == 206)
@@ -52,7 +52,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `downloads and streams a large file intact`() async throws {
+  @Test func `downloads and streams a large file without corruption`() async throws {
     let (nginx, server) = try await make(["large": Self.large])
     let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-large-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: file) }  // the file may not have been created
@@ -78,7 +78,7 @@ struct NginxTests {
     withExtendedLifetime(nginx) {}
   }
 
-  @Test func `two hundred tasks complete in a window`() async throws {
+  @Test func `200 tasks complete in a window`() async throws {
     let (nginx, server) = try await make()
     let count = try await server.manager.withResults(of: (0..<200).map { _ in Fetch().on(server) }, limit: 8) {
       results in

@@ -43,7 +43,7 @@
       return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    @Test func `ten thousand tasks in a window of 16 use at most 16 connections`() async throws {
+    @Test func `10,000 tasks in a window of 16 use at most 16 connections`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       let port = try #require(nginx.url.port)
       let (transport, made) = try (CurlTransport(), Connections())

@@ -28,7 +28,7 @@
 
     private struct PlainWidget: ServerGETTask { var path: String { "widgets" } }
 
-    @Test func `sends client credentials in the header or the body`() async throws {
+    @Test func `sends the client credentials in the header or the body`() async throws {
       for placement in [OAuth2.Client.Placement.header, .body] {
         var settings = settings(.clientCredentials)
         settings.client = .init(id: "shop", secret: "s3:cret %", placement: placement)
@@ -47,7 +47,7 @@
       #expect(error?.code == .authenticationFailed && (error?.underlying as? OAuth2.Refusal)?.code == "invalid_client")
     }
 
-    @Test func `a password grant is renewed with refresh tokens, and none is used twice`() async throws {
+    @Test func `renews a password grant with refresh tokens and uses no refresh token twice`() async throws {
       let shop = shop(settings(.password(user: "ann", password: "open sesame")))
       for round in 1...4 {
         let widgets = try await withThrowingTaskGroup(of: String.self) { group in

@@ -38,7 +38,7 @@
 
     // The transport buffers all compressed bytes before the reader asks, because they are less than 512 KiB.
     @Test(arguments: [false, true])
-    func `a slow reader receives the complete body`(isLongLived: Bool) async throws {
+    func `a slow reader receives the complete decompressed body`(isLongLived: Bool) async throws {
       let (nginx, transport) = try await start { $0.maximumDecodingRatio = 2000 }
       let body = try await transport.send(request(nginx, isLongLived: isLongLived)).body
       var count = 0

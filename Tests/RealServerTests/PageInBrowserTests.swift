@@ -110,7 +110,7 @@ import ErrandInspection
       return copy
     }
 
-    @Test func `keys select and deselect calls, and move the focus to the filter and back`() async throws {
+    @Test func `keys select and deselect calls and move the focus to the filter and back`() async throws {
       try await withLog { server in
         for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
       } _: { log, _, _ in
@@ -125,7 +125,7 @@ import ErrandInspection
       }
     }
 
-    @Test func `typing replaces the filter in the URL`() async throws {
+    @Test func `typing a filter updates the filter in the URL`() async throws {
       try await withLog { server in
         for id in 7...9 { try await Self.get("widgets/\(id)", on: server) }
       } _: { log, _, _ in
@@ -155,7 +155,7 @@ import ErrandInspection
       }
     }
 
-    @Test func `does not run or load the content of any field`() async throws {
+    @Test func `does not run or load the content of any displayed field`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, mock in
@@ -255,7 +255,7 @@ import ErrandInspection
       }
     }
 
-    @Test func `renders only the visible rows of ten thousand calls, but searches all of them`() async throws {
+    @Test func `renders only the visible rows of 10,000 calls but searches all calls`() async throws {
       try await withLog { server in
         try await Self.get("widgets/7", on: server)
       } _: { log, calls, _ in

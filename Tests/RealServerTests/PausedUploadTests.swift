@@ -38,7 +38,7 @@
     }
 
     @Test(arguments: Version.allCases, lengths)
-    func `a peer that sends nothing or stops partway triggers the idle timeout`(version: Version, length: Int64?)
+    func `a silent peer triggers the idle timeout before or during its response`(version: Version, length: Int64?)
       async throws
     {
       for act in ["nothing", "stop"] {

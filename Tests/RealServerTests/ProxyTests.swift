@@ -65,7 +65,7 @@
       }
     }
 
-    @Test func `the environment sets the proxy, its credential and its exclusions`() async throws {
+    @Test func `reads the proxy, its credentials and its exclusions from the environment`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var environment = ["http_proxy": "http://somebody:open%20sesame@127.0.0.1:\(squid.proxy.port)"]
       var configuration = CurlTransport.Configuration()
@@ -79,7 +79,7 @@
     }
 
     @Test(arguments: [("some\r\nX-Evil: 1", "word"), ("somebody", "wo\0rd"), ("some:body", "word")])
-    func `rejects a proxy credential with invalid characters`(user: String, password: String) async throws {
+    func `rejects proxy credentials with invalid characters`(user: String, password: String) async throws {
       var proxy = Proxy(host: "127.0.0.1", port: 9)
       proxy.credential = Credential(user: user, password: password)
       let error = await #expect(throws: TaskError.self) {
@@ -89,7 +89,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `an https request uses a tunnel and still checks the certificate`() async throws {
+    func `an https request uses a tunnel and still checks the server's certificate`() async throws {
       let squid = try await Squid()
       let nginx = try await secureOrigin()
       let request = HTTPRequest(.get, try named(nginx.url, "hello"))
@@ -102,7 +102,7 @@
       #expect(error?.code == .untrustedServer)
     }
 
-    @Test func `a missing proxy credential throws .proxyAuthenticationRequired`() async throws {
+    @Test func `a request without proxy credentials throws .proxyAuthenticationRequired`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let error = await #expect(throws: TaskError.self) {
         try await transport(by: squid.proxy).send(HTTPRequest(.post, named(mock.url), body: .text("x")))
@@ -111,7 +111,7 @@
       #expect(mock.requestCount == 0)
     }
 
-    @Test func `a request with a valid proxy credential reaches the origin without it`() async throws {
+    @Test func `does not send the proxy credentials to the origin`() async throws {
       let squid = try await Squid(asksForCredential: true)
       var proxy = squid.proxy
       proxy.credential = Squid.credential
@@ -121,7 +121,7 @@
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `renews a rejected proxy credential, with or without a tunnel`() async throws {
+    func `renews rejected proxy credentials with or without a tunnel`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       for url in [try named(mock.url), try named(nginx.url, "hello")] {
@@ -139,7 +139,7 @@
     }
 
     @Test(.enabled(if: Nginx.isExpected && Certificates.isExpected, "nginx or openssl is not installed"))
-    func `a tunnel without a credential throws .proxyAuthenticationRequired`() async throws {
+    func `a tunnel without proxy credentials throws .proxyAuthenticationRequired`() async throws {
       let squid = try await Squid(asksForCredential: true)
       let nginx = try await secureOrigin()
       let error = await #expect(throws: TaskError.self) {

@@ -32,7 +32,7 @@
     @Test(
       .saysNothingOfGoaways, .saysNothingOfRefusals,
       arguments: ["reset/REFUSED_STREAM", "goaway/0", "goaway/0/close"], [(false, false), (true, false), (true, true)])
-    func `resends a refused request once, and marks it as not sent if refused again`(
+    func `resends a refused request once and marks a second refusal as not sent`(
       path: String, isReusedMayRepeat: (Bool, Bool)
     ) async throws {
       let (isReused, mayRepeat) = isReusedMayRepeat
@@ -88,7 +88,7 @@
         "goaway/this/close", "reset/INTERNAL_ERROR", "reset/CANCEL", "both/INTERNAL_ERROR", "die",
         "partly/INTERNAL_ERROR",
       ], [false, true])
-    func `a request whose stream ends in any other way is possibly sent and not resent`(path: String, isReused: Bool)
+    func `does not resend a request whose stream ends in any other way`(path: String, isReused: Bool)
       async throws
     {
       let error = try await error(path, isReused: isReused)

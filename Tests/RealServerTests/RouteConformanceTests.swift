@@ -26,7 +26,7 @@
       case nginx = "nginx over TLS and HTTP/2"
       case caddy = "caddy over TLS and HTTP/2"
       case caddyOverQUIC = "caddy over HTTP/3"
-      case tunnel = "a tunnel of squid's to nginx, over TLS and HTTP/2"
+      case tunnel = "a squid tunnel to nginx over TLS and HTTP/2"
 
       var testDescription: String { rawValue }
 
@@ -145,7 +145,7 @@
       ),
       (.tunnel, ofPromptHeads + [asksFirst, trailers, "skips interim responses"]),
     ])
-    func `omits only checks that need properties hidden by the route`(path: Path, hidden: [String]) {
+    func `omits only the checks that need a property hidden by the route`(path: Path, hidden: [String]) {
       var hidden = Set(Self.ofConnections + hidden)
       if path.hiddenByHTTP1.contains(.requestFraming) { hidden.insert(Self.unknownLength) }
       if path.hiddenByHTTP1.contains(.earlyAnswers) {
@@ -155,27 +155,47 @@
     }
 
     @Test(.keepsNoConnections, arguments: Path.plainNginx.conformance.cases)
-    func `passes over nginx with HTTP/1.1`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes the conformance checks over nginx with HTTP/1.1`(_ check: TransportConformance.Case)
+      async throws
+    {
+      try await check.run()
+    }
 
     @Test(.keepsNoConnections, arguments: Path.squid.conformance.cases)
-    func `passes over a squid proxy`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes the conformance checks over a squid proxy`(_ check: TransportConformance.Case)
+      async throws
+    {
+      try await check.run()
+    }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.nginx.conformance.cases)
-    func `passes over nginx with TLS and HTTP/2`(_ check: TransportConformance.Case) async throws {
+    func `passes the conformance checks over nginx with TLS and HTTP/2`(_ check: TransportConformance.Case)
+      async throws
+    {
       try await check.run()
     }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.caddy.conformance.cases)
-    func `passes over caddy with TLS and HTTP/2`(_ check: TransportConformance.Case) async throws {
+    func `passes the conformance checks over caddy with TLS and HTTP/2`(_ check: TransportConformance.Case)
+      async throws
+    {
       try await check.run()
     }
 
     @Test(
       .enabled(if: CurlTransport.offersHTTP3, "the installed libcurl does not support HTTP/3"),
       arguments: Path.caddyOverQUIC.conformance.cases)
-    func `passes over caddy with HTTP/3`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes the conformance checks over caddy with HTTP/3`(_ check: TransportConformance.Case)
+      async throws
+    {
+      try await check.run()
+    }
 
     @Test(.readsAhead, .keepsNoConnections, arguments: Path.tunnel.conformance.cases)
-    func `passes over a squid tunnel`(_ check: TransportConformance.Case) async throws { try await check.run() }
+    func `passes the conformance checks over a squid tunnel`(_ check: TransportConformance.Case)
+      async throws
+    {
+      try await check.run()
+    }
   }
 #endif

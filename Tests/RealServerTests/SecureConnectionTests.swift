@@ -19,7 +19,7 @@
       return try await Nginx(files: ["hello": Self.hello, "packed": Self.compressed], security: security)
     }
 
-    /// Returns a transport that trusts the tests' authority.
+    /// Returns a transport that trusts the tests' CA.
     private func trusting(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) throws -> CurlTransport {
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .pem(certificates.authority)
@@ -39,7 +39,7 @@
 
     // MARK: Trust
 
-    @Test(.speaksHTTP2) func `uses HTTP/2 with a trusted server`() async throws {
+    @Test(.speaksHTTP2) func `connects to a trusted server with HTTP/2`() async throws {
       let nginx = try await start()
       let response = try await trusting().send(request(nginx))
       #expect(response.status == .ok && response.version == .http2)
@@ -63,7 +63,7 @@
       }
     }
 
-    @Test func `reads authorities from a file and uses HTTP/1.1 if preferred`() async throws {
+    @Test func `reads CAs from a file and uses HTTP/1.1 if preferred`() async throws {
       let nginx = try await start()
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-ca-\(UUID().uuidString).pem")
       try certificates.authority.write(to: file)
@@ -77,13 +77,13 @@
       #expect(try await response.body.collect() == Self.hello)
     }
 
-    @Test func `rejects a server with an unknown authority before sending`() async throws {
+    @Test func `rejects a server with an unknown CA before sending`() async throws {
       let nginx = try await start()
       let error = try await error(CurlTransport(), request(nginx))
       #expect(error.code == .untrustedServer && error.wasNotSent && !error.isRetryable, "\(error)")
     }
 
-    @Test func `rejects a certificate for another name`() async throws {
+    @Test func `rejects a certificate for another host name`() async throws {
       let nginx = try await start()
       let port = try #require(nginx.url.port)
       let url = try #require(URL(string: "https://other.test:\(port)/hello"))
@@ -160,7 +160,7 @@
       #expect(error.reason.contains("sha256/\(certificates.serverPin)"), "\(error)")
     }
 
-    @Test func `ignores an expired pin`() async throws {
+    @Test func `does not accept a key whose pin has expired`() async throws {
       let nginx = try await start()
       var pins = PublicKeyPins()
       pins.register("sha256/\(certificates.serverPin)", for: "127.0.0.1", until: Date(timeIntervalSinceNow: -60))
@@ -178,7 +178,7 @@
 
     // MARK: HTTP/2
 
-    @Test(.speaksHTTP2) func `two hundred concurrent requests share few connections`() async throws {
+    @Test(.speaksHTTP2) func `200 concurrent requests share a few connections`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       try await withThrowingTaskGroup { group in
@@ -196,7 +196,7 @@
     }
 
     @Test(.breaksSharedConnections)
-    func `no call fails if each connection ends after ten requests`() async throws {
+    func `no call fails if the server ends each connection after ten requests`() async throws {
       let nginx = try await start { $0.requestsPerConnection = 10 }
       // The transport resends a request once. If the second connection also ends, the call is retried.
       let server = Server(.none, transport: try trusting())
@@ -215,7 +215,7 @@
       }
     }
 
-    @Test func `abandoning a stream does not affect others on its connection`() async throws {
+    @Test func `abandoning a stream does not affect other streams on its connection`() async throws {
       let nginx = try await start()
       let transport = try trusting()
       try await withThrowingTaskGroup { group in

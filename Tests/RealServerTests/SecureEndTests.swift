@@ -11,7 +11,7 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["alert/open", "alert/length", "alert/chunked", "none/length", "none/chunked", "alert/empty"])
-    func `a response is complete if it states its length or a close alert arrives`(path: String) async throws {
+    func `a response is complete if it states its length or ends with a close alert`(path: String) async throws {
       #expect(try await peer.get(path) == (path.hasSuffix("empty") ? "" : "hello"))
     }
 

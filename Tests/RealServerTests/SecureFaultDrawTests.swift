@@ -38,7 +38,7 @@
 
     private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
 
-    @Test func `each TLS fault has the expected diagnosis and a distinct error`() async throws {
+    @Test func `each TLS fault has the expected diagnosis and its own error`() async throws {
       let right = try await start()
       let port = try #require(right.url.port)
       let page = right.url.appendingPathComponent("hello")

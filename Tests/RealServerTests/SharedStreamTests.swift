@@ -12,8 +12,8 @@
     /// Runs uploads of all kinds during a fast download.
     ///
     /// If one stream reads bytes of another stream, libcurl 7.88 buffers them, and drops them when the first stream's
-    /// upload of unknown length ends. A download without a length then succeeded although bytes in the middle were
-    /// lost.
+    /// upload of unknown length ends. A download without a length then succeeds although bytes in the middle are
+    /// missing.
     @Test(.resetsStreamsBesideUploads, arguments: [nil, 10, 100_000] as [Int64?])
     func `finishing an upload does not affect a concurrent download`(length: Int64?) async throws {
       let peer = try await HTTP2Peer()

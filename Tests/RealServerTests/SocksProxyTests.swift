@@ -33,7 +33,7 @@
       #expect(mock.requests.first?.headers[.host] == "shop.test:\(port)")
     }
 
-    @Test func `accepts the correct credential and rejects a missing or incorrect one`() async throws {
+    @Test func `accepts correct credentials and rejects missing or incorrect credentials`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       var proxy = socks.proxy
       proxy.credential = SocksProxy.credential
@@ -46,7 +46,7 @@
       #expect(mock.requestCount == 1)
     }
 
-    @Test func `a rejected credential is renewed once, and then the call fails without a retry`() async throws {
+    @Test func `renews rejected credentials once and then fails the call without a retry`() async throws {
       let socks = try await SocksProxy(asksForCredential: true)
       for isRight in [true, false] {
         let asked = Shared(0)
@@ -70,7 +70,7 @@
       }
     }
 
-    @Test func `a 407 from the origin does not renew the proxy credential`() async throws {
+    @Test func `a 407 from the origin does not renew the proxy credentials`() async throws {
       let socks = try await SocksProxy()
       mock.enqueue(.status(407, body: "mine"))
       let asked = Shared(0)

@@ -11,7 +11,7 @@ import Testing
     return Server(mock.url, configuration: configuration, asDefault: false)
   }
 
-  @Test func `sends every valid spelling`() async throws {
+  @Test func `sends the expected request for every valid spelling`() async throws {
     let mock = try MockServer()
     let server = quietServer(mock)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }
@@ -31,7 +31,7 @@ import Testing
     for (task, isPlanned) in SpellingTable.planned { #expect(isPlanned(task.plan), "\(task)") }
   }
 
-  @Test func `invalid spellings fail the call before connecting`() async throws {
+  @Test func `calls with invalid spellings fail before connecting`() async throws {
     let mock = try MockServer()
     let server = quietServer(mock)
     func send(_ task: some ServerTask) async throws { try await task.on(server).run() }

@@ -22,7 +22,7 @@
     }
 
     @Test(arguments: ["\r\n", "\n", "\r"], [HTTPMethod.get, .post])
-    func `reads ten events over connections that each end after three events`(
+    func `reads ten events from connections that each end after three events`(
       separator: String, method: HTTPMethod
     ) async throws {
       var events: [ServerSentEvent] = []
@@ -39,7 +39,7 @@
       let path = "form"
     }
 
-    @Test func `a form with files arrives part by part, regardless of the names`() async throws {
+    @Test func `the server receives every part of a form with files, regardless of their names`() async throws {
       let file = FileManager.default.temporaryDirectory.appendingPathComponent("errand-\(UUID().uuidString).png")
       try Data("--\r\n--png\r\n".utf8).write(to: file)
       defer { try? FileManager.default.removeItem(at: file) }  // a leftover file is harmless

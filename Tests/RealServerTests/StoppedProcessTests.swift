@@ -31,14 +31,14 @@
         .text(String(repeating: "x", count: 60_000)).bodyAfter(.milliseconds(200)),
         .chunked([Data("one".utf8), Data("two".utf8)]).after(.milliseconds(200)),
       ], [false, true])
-    func `a response that arrives while the process is stopped overrides a timeout`(
+    func `a response that arrives while the process is stopped takes precedence over a timeout`(
       answer: MockAnswer, isCall: Bool
     ) async throws {
       #expect(try await codeAfterStop(answer, isCall: isCall) == 0)
     }
 
     @Test(arguments: [false, true])
-    func `a timeout that expires while the process is stopped ends a call with no response`(isCall: Bool) async throws {
+    func `a timeout that expires while the process is stopped ends an unanswered call`(isCall: Bool) async throws {
       #expect(try await codeAfterStop(.text("late").after(.seconds(20)), isCall: isCall) == 3)
     }
   }

@@ -52,7 +52,7 @@ import ErrandInspection
       #expect(requests == ["", "", ""], "two requests were resent, and none has a traceparent header")
     }
 
-    @Test func `counts spans rejected by the collector as dropped, and calls succeed`() async throws {
+    @Test func `counts spans rejected by the collector as dropped without failing calls`() async throws {
       let receiver = try await TraceReceiver()
       try await receiver.fail(with: 400)
       let lines = Shared<[String]>([])

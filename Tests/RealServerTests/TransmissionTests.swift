@@ -28,7 +28,7 @@
       return server
     }
 
-    @Test func `takes the session identifier from the 409, and sends it with the password`() async throws {
+    @Test func `reads the session ID from the 409 and sends the ID with the password`() async throws {
       let server = await server()
       for round in 0..<3 {
         let response = try await SessionGet().on(server).response()
@@ -37,7 +37,7 @@
       }
     }
 
-    @Test func `concurrent calls share the session identifier`() async throws {
+    @Test func `concurrent calls share the session ID`() async throws {
       let server = await server()
       let results = try await withThrowingTaskGroup(of: String.self) { group in
         for _ in 0..<10 { group.addTask { try await server.send(SessionGet()).result } }
@@ -46,7 +46,7 @@
       #expect(results == Array(repeating: "success", count: 10))
     }
 
-    @Test func `an incorrect password returns the 401`() async throws {
+    @Test func `an incorrect password throws an error with the status 401`() async throws {
       let server = await server(password: "barley")
       let error = await #expect(throws: TaskError.self) { try await server.send(SessionGet()) }
       #expect(error?.status == .unauthorized)

@@ -29,10 +29,10 @@
       try #require(await #expect(throws: TaskError.self) { try await transport.send(request) })
     }
 
-    @Test func `without verification, a transport accepts any certificate, but others do not`() async throws {
+    @Test func `a transport without verification accepts any certificate, but other transports do not`() async throws {
       let nginx = try await start { $0.shown = certificates.expired }
       let port = try #require(nginx.url.port)
-      // The certificate is expired, for another name, and from an unknown authority.
+      // The certificate has expired, is for another name, and is signed by an unknown CA.
       let request = HTTPRequest(.get, try #require(URL(string: "https://other.test:\(port)/hello")))
       for isChecked in [false, true, false] {
         let transport = try transport {
@@ -48,7 +48,7 @@
     }
 
     @Test(.speaksHTTP2)
-    func `uses HTTP/2 without TLS with prior knowledge, sequentially and concurrently`()
+    func `sends sequential and concurrent requests over HTTP/2 with prior knowledge`()
       async throws
     {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)], speaksHTTP2: true)
@@ -66,7 +66,7 @@
     }
 
     @Test(.speaksHTTP2, .enabled(if: HTTP2Peer.isExpected, "python3 with the package h2 is not installed"))
-    func `over HTTP/2 without TLS, a truncated body of unknown length fails`() async throws {
+    func `a truncated body of unknown length fails over HTTP/2 without TLS`() async throws {
       let peer = try await HTTP2Peer(isSecure: false)
       let transport = try peer.transport()
       let closes = (0x075800..<0x080000).contains(CurlLibrary.versionNumber)
@@ -115,7 +115,7 @@
       #expect(error.wasNotSent && error.phase == .preparing, "\(error)")
     }
 
-    @Test func `loads authorities from memory if libcurl supports it`() {
+    @Test func `loads CAs from memory if libcurl supports it`() {
       // Applies to OpenSSL, which all tested versions use.
       #expect(CurlLibrary.takesAuthorities == (CurlLibrary.versionNumber >= 0x074d00))
     }
@@ -176,7 +176,7 @@
       #expect(error.code == .untrustedServer && (error.wasNotSent || !keepsConnections), "\(error)")
     }
 
-    @Test func `the verification and minimum version settings also apply to TLS proxies`()
+    @Test func `the settings for verification and the minimum version also apply to TLS proxies`()
       async throws
     {
       let nginx = try await start {

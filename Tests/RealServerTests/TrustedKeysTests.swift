@@ -30,7 +30,7 @@
       #expect(try await task.download() == Data("hello\n".utf8))
     }
 
-    /// A public authority in the system's folder, named by its subject hash, as OpenSSL expects.
+    /// The certificate of a public CA in the system's folder. The file is named by the subject hash, as OpenSSL expects.
     private static let publicAuthority: (file: String, subject: String)? = {
       let folder = "/etc/ssl/certs"
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -50,11 +50,11 @@
       return nil
     }()
 
-    @Test(.enabled(if: publicAuthority != nil, "the system has no authorities in a folder"))
-    func `does not read the system's authorities if custom ones are set`() async throws {
+    @Test(.enabled(if: publicAuthority != nil, "the system has no folder of CA certificates"))
+    func `does not read the system's CAs if custom CAs are set`() async throws {
       let known = try #require(Self.publicAuthority)
-      // The authority has the name of a public authority. If the transport trusted the system's authorities, it would
-      // read the public authority's certificate.
+      // This CA has the name of a public CA. If the transport trusted the system's CAs, it would read the public CA's
+      // certificate.
       let pretended = try Certificates(authorityNamed: known.subject)
       let nginx = try await Nginx(security: .init(certificates: pretended))
       let watch = try FileWatch(known.file)

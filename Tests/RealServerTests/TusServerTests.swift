@@ -69,7 +69,7 @@ import ErrandTransfers
       }
     }
 
-    @Test func `a new process resumes the upload of a killed one, and the file is correct`()
+    @Test func `a new process resumes the upload of a killed process without corrupting the file`()
       async throws
     {
       let tus = try await TusServer()
@@ -186,8 +186,8 @@ import ErrandTransfers
 
       os.makedirs("FOLDER", exist_ok=True)
       app = FastAPI()
-      # Without a storage of its own it waits for a lock on the thread that would release it; and the storage's own lock lets two in where
-      # a third has waited.
+      # By default, tuspyserver waits for a lock on the thread that must release it. The storage's own lock can admit two
+      # waiters at once.
       class Storage(LocalFileStorage):
           locks = collections.defaultdict(asyncio.Lock)
 

@@ -12,7 +12,7 @@
     init() async throws { peer = try await SecurePeer(Self.script) }
 
     @Test(arguments: ["apart", "together", "behind"])
-    func `ignores unsolicited responses, regardless of how they are split into records`(records: String)
+    func `ignores unsolicited responses, regardless of how responses are split into TLS records`(records: String)
       async throws
     {
       for number in 0..<20 {
@@ -28,14 +28,14 @@
           while path:
               text = path.encode()
               start = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(text)
-              # Each is a record of TLS.
+              # Each piece is one TLS record.
               if path.startswith("/apart"):
                   pieces = [start, text + EVIL]
               elif path.startswith("/together"):
                   pieces = [start + text + EVIL]
               else:
                   pieces = [start, text, EVIL]
-              # At once: what comes behind the answer to which the client has sent its next request is the answer to that.
+              # Send the pieces together, because later bytes would be the response to the client's next request.
               secure.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
               for piece in pieces:
                   secure.sendall(piece)

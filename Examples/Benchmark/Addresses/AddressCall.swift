@@ -2,14 +2,14 @@ import Errand
 import ErrandFoundation
 import ErrandTesting
 
-/// A call to a host that the policy must block, or in some cases may allow.
+/// A call to a host that the policy must block, or that it may allow in some cases.
 struct AddressCall: Sendable {
   enum Kind: String, CaseIterable, Sendable {
-    /// A non-public address in one of many spellings.
+    /// A non-public address in one of many notations.
     case literal
     /// A name that resolves differently each time.
     case name
-    /// A public host that redirects to such an address or name.
+    /// A public host that redirects to a non-public address or to a name that resolves differently each time.
     case redirect
     /// A non-public address or name through a proxy.
     case proxy
@@ -52,7 +52,7 @@ struct AddressCall: Sendable {
     self.isForbidden = isForbidden
   }
 
-  /// Returns a special-purpose address in a random spelling.
+  /// Returns a special-purpose address in a random notation.
   private static func literalHost(_ dice: inout Dice) -> String {
     let inner = [
       "127.0.0.1", "127.9.8.7", "10.0.0.1", "169.254.169.254", "172.16.3.4", "192.168.1.1", "100.64.0.1", "0.0.0.0",

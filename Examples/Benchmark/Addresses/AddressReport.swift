@@ -34,7 +34,7 @@ struct AddressReport: BenchReport {
     if let first = wrong.first {
       failures.append("\(wrong.count) calls had an invalid outcome; the first: \(first)")
     }
-    // Otherwise the policy may never have been tested.
+    // If no call of a kind succeeded, the policy may never have been tested.
     for kind in ["name", "redirect", "proxy"] where ends["\(kind) success"] == nil {
       failures.append("no \(kind) call reached a public address")
     }

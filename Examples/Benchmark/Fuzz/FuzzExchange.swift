@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// An exchange with the peer. It is fully determined by the seed and its number.
+/// An exchange with the peer, determined entirely by the seed and the exchange's number.
 struct FuzzExchange: Sendable {
   enum Use: String, CaseIterable, Sendable {
     case data, stream, file
@@ -9,11 +9,11 @@ struct FuzzExchange: Sendable {
 
   let number: Int
   let line: FuzzPeer.Line
-  /// Whether its response is mutated.
+  /// Whether the peer mutates the response.
   let isWild: Bool
   let method: HTTPMethod
   let use: Use
-  /// Whether it uses a server and its manager instead of the transport directly.
+  /// Whether the exchange uses a server and its manager instead of using the transport directly.
   let isCall: Bool
   let decodes: Bool
   private let bodySize: Int

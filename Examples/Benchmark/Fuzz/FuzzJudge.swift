@@ -10,10 +10,10 @@ struct FuzzOutcome: Sendable {
   let elapsed: Duration
   let result: Result<FuzzAnswer, any Error>
 
-  /// How much longer than its limits an exchange may take, because the machine may be busy, or slow under a sanitizer.
+  /// The time by which an exchange may exceed its limits, because the machine may be busy or slowed by a sanitizer.
   static let slack = Duration.seconds(5)
 
-  /// A violation that can't be explained by the peer's behavior.
+  /// A violation that the peer's behavior can't explain.
   var finding: String? {
     if elapsed > exchange.limit + Self.slack { return "late: it took \(elapsed) (limit: \(exchange.limit))" }
     guard case .failure(let error) = result else { return nil }
@@ -80,7 +80,7 @@ struct FuzzJudge: Sendable {
     ]
   }
 
-  /// Returns the part of a text that can be sent in a header.
+  /// Returns up to 500 characters of a text. Replaces characters that can't be sent in a header.
   private static func plain(_ text: String) -> String {
     String(String.UnicodeScalarView(text.unicodeScalars.prefix(500).map { (32..<127).contains($0.value) ? $0 : "?" }))
   }

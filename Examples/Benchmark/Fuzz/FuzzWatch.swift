@@ -50,7 +50,7 @@ final class FuzzWatch: Sendable {
   }
 
   private func leave(_ text: String) {
-    // Unbuffered, because a crash would lose the buffer.
+    // Write without a buffer, because a crash would lose the buffer.
     var text = text
     text.withUTF8 { _ = write(trail, $0.baseAddress, $0.count) }
   }

@@ -21,7 +21,7 @@ struct NetworkScenario: Scenario {
 struct NetworkChangeScenario: Scenario {
   let isEmbedded = true
 
-  /// Never ends by itself, so that only the system's report can end a wait.
+  /// Waits for an hour, so that only the system's report can end a wait earlier.
   private struct NoPolling: Reachability {
     let waits = Shared(0)
 

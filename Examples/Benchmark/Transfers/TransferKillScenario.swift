@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// Downloads a file of `--concurrency` MiB (default 1024) from nginx in `--ranges` concurrent ranges. The downloading
 /// process is killed at `--requests` random moments (default 50), and its connections are cut equally often. Repeats
-/// the download as necessary. Exits with 1 if a byte is wrong, more than 1 % of the bytes are requested twice, or
+/// the download as necessary. Exits with 1 if a byte is wrong, more than 1% of the bytes are requested twice, or
 /// memory exceeds 40 MB.
 struct TransferKillScenario: Scenario {
   let isEmbedded = true
@@ -119,8 +119,9 @@ struct TransferKillReport: BenchReport {
   var kills = 0
   var cuts = 0
   var requests = 0
-  /// The bytes that were present but requested again: in total, and the maximum per request.
+  /// The total number of bytes that were present but requested again.
   var resent = 0
+  /// The maximum number of such bytes in one request.
   var mostResent = 0
   /// The bytes of all responses, including heads and lost bytes.
   var passed = 0

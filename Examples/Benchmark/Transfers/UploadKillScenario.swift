@@ -88,12 +88,14 @@ struct UploadKillReport: BenchReport {
   var kills = 0
   var cuts = 0
   var pieces = 0
-  /// The bytes sent twice: in total, and the maximum per interruption.
+  /// The total number of bytes that were sent twice.
   var resent = 0
+  /// The maximum number of bytes that were sent twice after one interruption.
   var mostResent = 0
   var peakMegabytes = 0.0
-  /// The end positions of connections that are sending a chunk, and the upload's furthest position.
+  /// The end positions of connections that are sending a chunk.
   private var positions: [Int: Int] = [:]
+  /// The upload's furthest position.
   private var furthest = 0
 
   init(megabytes: Int) { self.megabytes = megabytes }

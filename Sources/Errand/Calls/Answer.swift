@@ -62,7 +62,7 @@ typealias AttemptResult = Result<Answer, any Error>
 extension AttemptResult {
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
 
-  /// Keeps the better of two results, and discards the response of the other.
+  /// Keeps the better of two results and discards the response of the other.
   mutating func replace(with other: AttemptResult, if isBetter: Bool) {
     (isBetter ? self : other).discard()
     if isBetter { self = other }

@@ -11,7 +11,7 @@ extension Call {
       phase: .preparing)
   }
 
-  /// Builds the request from the task's and the server's current settings, and runs both preflights.
+  /// Builds the request from the task's and the server's current settings and runs both preflights.
   ///
   /// - Parameter isAgain: Whether this is a rebuild, in which case the plan's header fields may be stale.
   func build(again isAgain: Bool = false) async throws -> HTTPRequest {

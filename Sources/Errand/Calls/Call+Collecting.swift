@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the rest of an attempt's body as the delivery requires, and returns the transfer timings. Afterwards, the
+  /// Reads the rest of an attempt's body as the delivery requires and returns the transfer timings. Afterwards, the
   /// outcome's body can be read again.
   func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
     if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
@@ -147,6 +147,6 @@ extension HTTPResponse {
     guard status == .partialContent, let stated = sizeOfPart, stated != size else { return }
     throw TaskError(
       size < stated ? .truncatedBody : .badResponse,
-      "the part has \(size) bytes, but its Content-Range specifies \(stated)", phase: .receiving)
+      "the body has \(size) bytes, but its Content-Range specifies \(stated)", phase: .receiving)
   }
 }

@@ -200,7 +200,7 @@ extension HTTPResponse {
       let ways = headers.challenges.map { way in way["error"].map { "\(way.scheme) (\($0))" } ?? way.scheme }
       if ways.isEmpty { return nil }
       let isRefused = request?.headers.contains(.authorization) == true
-      return (isRefused ? "the server rejected the credentials, and expects " : "the server expects ")
+      return (isRefused ? "the server rejected the credentials; it accepts " : "the server expects ")
         + ways.joined(separator: " or ")
     case 405: return headers["Allow"].map { "the allowed methods are \($0)" }
     case 416: return headers[.contentRange].map { "Content-Range is \($0)" }

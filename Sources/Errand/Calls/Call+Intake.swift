@@ -33,8 +33,8 @@ extension Call {
   /// Whether steps or a cache need bodies that the caller discards.
   private var isBodyWanted: Bool { hasSteps || rules.caching != nil }
 
-  /// Reads a response's body, unless the caller will read it, and returns whether it was read. If reading fails, the
-  /// error is stored in the body and thrown to its reader.
+  /// Reads a response's body, unless the caller will read it. Returns whether it was read. If reading fails, the error
+  /// is stored in the body and thrown to its reader.
   func takeIn(
     _ response: inout HTTPResponse, method: HTTPMethod, _ progress: ProgressCounter?, _ permit: StreamPermit?
   ) async -> Bool {
@@ -78,8 +78,8 @@ extension Call {
   /// such bodies arrive with the head. If a body is larger or slower, a new connection is cheaper.
   private static let beginning = (bytes: 16 << 10, time: Duration.seconds(1))
 
-  /// Reads the start of the body of a response that will be followed by another request, such as a redirect, and
-  /// discards the rest.
+  /// Reads the start of the body of a response that will be followed by another request, such as a redirect. Discards
+  /// the rest.
   func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
     let body = response.body
     defer { body.cancel() }

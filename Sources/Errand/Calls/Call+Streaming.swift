@@ -7,9 +7,9 @@ extension Call {
     }
   }
 
-  /// Hands the body over to the caller. The call ends when the body does, and can be cancelled until then. Throws
-  /// `CancellationError` if the call has already been cancelled, and ``HTTPBodyConsumedError`` if a step has read part of
-  /// the body.
+  /// Hands the body over to the caller. The call ends when the body does and can be cancelled until then. Throws
+  /// `CancellationError` if the call has already been cancelled, and ``HTTPBodyConsumedError`` if a step has read part
+  /// of the body.
   package func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     try body.checkWhole()

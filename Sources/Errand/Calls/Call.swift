@@ -227,7 +227,7 @@ package final class Call: Sendable {
 
   var hasExpired: Bool { state.withLock { $0.life.expired != nil } }
 
-  /// Cancels the call because its deadline has passed, and returns the error.
+  /// Cancels the call, whose deadline has passed, and returns the error.
   func expired(_ phase: TaskError.Phase) -> TaskError {
     cancel(.deadline(phase))
     return .timeout(.call, after: timeouts.call ?? .zero, phase: phase)

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Controls a call from a handle: pauses it, and receives its events and progress.
+/// Controls a call from a handle: pauses it and receives its events and progress.
 final class CallControl: TaskObserver {
   let gate = PauseGate()
   /// The number of the ``CallRegistry/Work`` that the call belongs to, if any.

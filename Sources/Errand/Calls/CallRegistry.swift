@@ -47,7 +47,7 @@ package final class CallRegistry: ActivitySource {
 
   package func leave(_ work: Int) { _ = state.withLock { $0.works.removeValue(forKey: work) } }
 
-  /// Cancels all calls and work whose plan matches, and returns how many were cancelled. Work counts once, however many
+  /// Cancels all calls and work whose plan matches and returns how many were cancelled. Work counts once, however many
   /// calls it makes. Calls that belong to their waiters are not cancelled. Internal calls are not counted.
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {

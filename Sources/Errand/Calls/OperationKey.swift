@@ -11,7 +11,7 @@ package final class OperationKey: Sendable {
 
   var value: String? { kept.withLock { $0 } }
 
-  /// Sets the kept key, or keeps the request's key if it is the first.
+  /// Sets the kept key or, if this is the first request, keeps its key.
   func apply(to request: inout HTTPRequest) {
     kept.withLock { kept in
       if let kept { request.headers[.idempotencyKey] = kept } else { kept = request.headers[.idempotencyKey] }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Counts the bytes that an exchange sends and receives, and reports progress.
+/// Counts the bytes of an exchange in both directions and reports progress.
 struct ProgressCounter {
   private let attempt: Int
   let clock: CallClock
@@ -85,7 +85,7 @@ private final class ProgressReporter: Sendable {
     self.counter = counter
   }
 
-  /// Starts counting a body from its first byte, and returns the number of this reading. Earlier readings are then
+  /// Starts counting a body from its first byte and returns the number of this reading. Earlier readings are then
   /// ignored.
   func begin(_ meter: ProgressMeter, length: Int64?) -> Int {
     state.withLock { state in

@@ -20,7 +20,7 @@ struct WaitGraph {
   /// Removes all waits of a node that has ended.
   mutating func end(_ node: Node) { waits[node] = nil }
 
-  /// Whether `node` is in `targets`, or waits for a node in `targets`, directly or through other nodes.
+  /// Whether `node` is in `targets` or waits for a node in `targets`, directly or through other nodes.
   func reaches(_ node: Node, _ targets: [Node]) -> Bool {
     var (next, seen) = ([node], Set([node]))
     while let node = next.popLast() {

@@ -3,9 +3,8 @@ package import ErrandFoundation
 /// The date according to a clock: the system date at creation, plus the time elapsed on the clock since then.
 ///
 /// Used for the expiry of tokens, cookies and stored responses. They expire when a test advances its clock, and a
-/// change to the system date doesn't expire them early. If the system date is not set yet, as on a machine that booted
-/// without a battery-backed clock, it is read again each time. Otherwise, ``now`` would stay wrong after the date is
-/// set.
+/// change to the system date doesn't expire them early. If the system clock has not been set (for example, on a board
+/// without a battery-backed clock), it is read every time. Otherwise, ``now`` would stay wrong after the clock is set.
 package struct WallClock: Sendable {
   let clock: CallClock
   /// The date at which the clock was at zero.

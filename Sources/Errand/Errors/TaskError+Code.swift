@@ -93,7 +93,7 @@ extension TaskError {
     public static let truncatedBody = Code(own: "truncatedBody")
     /// The body is larger than allowed.
     public static let bodyTooLarge = Code(own: "bodyTooLarge")
-    /// The transport is not available, or does not support the request.
+    /// The transport is not available or does not support the request.
     public static let transportUnavailable = Code(own: "transportUnavailable")
 
     // After the response arrived.
@@ -103,13 +103,13 @@ extension TaskError {
     /// The response was 304, but the call needs a body. Either the request has a condition, such as `If-None-Match`,
     /// and no cached response, or it has no condition and the server's response is wrong.
     public static let notModified = Code(own: "notModified")
-    /// The redirects form a loop, or exceed the policy's limit.
+    /// The redirects form a loop or exceed the policy's limit.
     public static let tooManyRedirects = Code(own: "tooManyRedirects")
-    /// The redirect has no valid target, or goes from https to http.
+    /// The redirect has no valid target or goes from https to http.
     public static let badRedirect = Code(own: "badRedirect")
     /// The cache has no usable response, and no request is allowed.
     public static let notCached = Code(own: "notCached")
-    /// The recording being replayed has no response to the request, or can't be read.
+    /// The recording being replayed has no response for the request or can't be read.
     public static let notRecorded = Code(own: "notRecorded")
     /// The body could not be decoded.
     public static let decodingFailed = Code(own: "decodingFailed")

@@ -6,7 +6,7 @@ extension TaskError {
     case HTTPBody.Failure.consumed:
       TaskError(
         .bodyNotReplayable,
-        "the body can only be read once, and was already read: use HTTPBody.stream with a closure that recreates it",
+        "the body can only be read once and was already read: use HTTPBody.stream with a closure that recreates it",
         phase: .sending, underlying: error)
     case HTTPBody.Failure.unreadable(let path):
       TaskError(

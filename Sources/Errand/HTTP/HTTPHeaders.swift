@@ -35,8 +35,8 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Creates a header from fields, keeping their order and any duplicates.
   public init(_ fields: [Field]) { self.fields = fields }
 
-  /// The value of a field. Several lines are joined with `, ` (RFC 9110 §5.3). Setting a value replaces the first line
-  /// and removes the others. Setting `nil` removes all lines.
+  /// The value of a field. Several values are joined with `, ` (RFC 9110 §5.3). Setting a value replaces the first
+  /// field line and removes the others. Setting `nil` removes the field.
   ///
   /// `Set-Cookie` can't be joined: use ``values(for:)`` to read it.
   public subscript(_ name: HTTPHeaderName) -> String? {
@@ -66,17 +66,17 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether the field is present.
   public func contains(_ name: HTTPHeaderName) -> Bool { firstIndex(of: name) != nil }
 
-  /// Adds a line and keeps existing lines.
+  /// Adds a field line and keeps existing ones.
   public mutating func add(_ value: String, for name: HTTPHeaderName) { fields.append(Field(name, value)) }
 
   mutating func replaceLast(_ name: HTTPHeaderName, with value: String) {
     if let last = fields.lastIndex(where: { $0.name == name }) { fields[last].value = value }
   }
 
-  /// Removes all lines of a field.
+  /// Removes all field lines with this name.
   public mutating func remove(_ name: HTTPHeaderName) { fields.removeAll { $0.name == name } }
 
-  /// Merges `others` into these fields. If a name is in both, only the lines in `others` are kept.
+  /// Merges `others` into these fields. If a name is in both, only the values in `others` are kept.
   public mutating func replace(with others: HTTPHeaders) {
     guard !others.isEmpty else { return }
     guard !isEmpty else { return fields = others.fields }
@@ -89,8 +89,8 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(contentsOf: others.fields)
   }
 
-  /// Returns these fields with the changes between `before` and `after` applied. Replaces all lines of each changed
-  /// name.
+  /// Returns these fields with the changes between `before` and `after` applied. Replaces all values of each changed
+  /// field.
   func applying(changesFrom before: HTTPHeaders, to after: HTTPHeaders) -> HTTPHeaders {
     var result = self
     var changed = HTTPHeaders()
@@ -135,7 +135,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 extension HTTPHeaders: RandomAccessCollection {
   /// Always 0.
   public var startIndex: Int { 0 }
-  /// The number of lines.
+  /// The number of field lines.
   public var endIndex: Int { fields.count }
   /// The field line at a position.
   public subscript(position: Int) -> Field { fields[position] }

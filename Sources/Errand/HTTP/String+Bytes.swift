@@ -6,7 +6,8 @@ extension String {
   /// Decodes ISO 8859-1, in which every byte is a character.
   init(latin1 bytes: some Sequence<UInt8>) { self.init(UnicodeScalarView(bytes.map { Unicode.Scalar($0) })) }
 
-  /// The text for use in an error message. Strings longer than 200 bytes are truncated to 200 characters, followed by the size in bytes.
+  /// The text for use in an error message. Strings longer than 200 bytes are truncated to 200 characters, followed by
+  /// the size in bytes.
   package var shortened: String { utf8.count <= 200 ? self : "\(prefix(200))… (\(utf8.count) bytes)" }
 
   /// Like `withUTF8`, but doesn't need a mutable string.

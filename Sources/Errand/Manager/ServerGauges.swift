@@ -58,7 +58,7 @@ extension Server {
 
   /// Returns an async sequence that reads the gauges repeatedly.
   ///
-  /// The sequence does not retain the server, and ends when the server is released.
+  /// The sequence does not retain the server and ends when the server is released.
   ///
   /// - Parameter interval: The time between two readings, measured by the manager's clock. At least 10 ms.
   /// - Returns: The current gauges, followed by every reading that differs from the previous one.

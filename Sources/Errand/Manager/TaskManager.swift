@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// Runs tasks, and manages their throttling, cancellation, recording and statistics.
+/// Runs tasks and manages their throttling, cancellation, recording and statistics.
 ///
 /// Every server has its own manager, unless you pass a shared one. Sharing a manager also shares its limits.
 public actor TaskManager {
@@ -133,8 +133,8 @@ public actor TaskManager {
   /// Starts recording every call as a numbered, redacted text file with all its attempts, indexed in `index.json`.
   ///
   /// Files are numbered in the order in which calls end. Several sessions and processes can record to the same folder
-  /// concurrently. Calls never wait for the recording, and never fail because of it. If the disk is full or missing,
-  /// the error is logged once. ``endTaskPathRecording()`` waits until everything has been written.
+  /// concurrently. Calls never wait for the recording and never fail because of it. If the disk is full or missing, the
+  /// error is logged once. ``endTaskPathRecording()`` waits until everything has been written.
   ///
   /// - Parameters:
   ///   - folder: The destination. A missing folder is created, accessible only to this user. Defaults to a new folder
@@ -147,7 +147,7 @@ public actor TaskManager {
     try startRecording(to: folder, limits)
   }
 
-  /// Stops recording, and returns when the recordings of all ended calls have been written. Running calls are not
+  /// Stops recording and returns when the recordings of all ended calls have been written. Running calls are not
   /// recorded.
   ///
   /// Waits while another process is writing to the folder. Returns early if the surrounding task is cancelled, or if

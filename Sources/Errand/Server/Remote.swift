@@ -6,8 +6,9 @@ public import ErrandFoundation
 ///       static let staging = Remote("https://staging.example.com/api", name: "staging", shortName: "stg")
 ///     }
 ///
-/// The query is added to every request, except to URLs from a response, such as the link to the next page. A fragment is an error, because it would never be sent. A user name is also an
-/// error: use ``ServerConfiguration/authentication`` instead.
+/// The query is added to every request, except to URLs from a response, such as the link to the next page. A fragment
+/// is an error, because it would never be sent. A user name is also an error: use
+/// ``ServerConfiguration/authentication`` instead.
 public struct Remote: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// The URL as passed in. If the URL is malformed, the first call fails with an error that contains the remote's name.
   public let address: String

@@ -118,8 +118,8 @@ public struct ServerConfiguration: Sendable {
 
   /// Called for every attempt, after the task's own preflight. Can change the request, or throw to fail the call.
   public var preflight: (@Sendable (_ task: any ServerTask, _ request: inout HTTPRequest) async throws -> Void)?
-  /// Verifies the head of a response with an accepted status, after the task's own verification. An error thrown here
-  /// fails the call before anything except cookies is stored.
+  /// Verifies the head of a response with an accepted status, after the task's own verification. If this throws, the
+  /// call fails, and nothing but its cookies is stored.
   public var verify: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) throws -> Void)?
   /// Called with the final response, after the task's own postflight. An error thrown here fails the call.
   public var postflight: (@Sendable (_ task: any ServerTask, _ response: HTTPResponse) async throws -> Void)?

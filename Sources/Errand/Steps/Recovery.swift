@@ -1,4 +1,4 @@
-/// Recovers from a failed call: returns a response, or throws another error.
+/// Recovers from a failed call: returns a response or throws another error.
 ///
 ///     configuration.perCallSteps.append(Recovery(from: .offline) { request, error in
 ///       if let kept = shelf[request.url] { return kept }

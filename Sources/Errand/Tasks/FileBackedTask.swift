@@ -27,8 +27,8 @@ extension FileBackedTask {
   @discardableResult
   public func refresh() async throws -> TaskResponse<URL> { try await download(to: file, when: .changed) }
 
-  /// Downloads the file unless it is up to date, and returns its contents. If the server fails or can't be reached,
-  /// returns the contents of the existing file. Throws ``TaskError``, any error thrown by a hook, or
+  /// Returns the file's contents. Downloads the file first unless it is up to date. If the server fails or can't be
+  /// reached, returns the contents of the existing file. Throws ``TaskError``, any error thrown by a hook, or
   /// `CancellationError` if the call was cancelled.
   public func contents() async throws -> Data {
     do {

@@ -39,9 +39,9 @@ extension ServerTask {
   /// Adds items to the query.
   public func query(_ query: HTTPQuery) -> Modified<Unmodified> { modified { $0.addedQuery.items += query.items } }
 
-  /// Requests part of the body, such as `.range(.first(1024))` or `.range(ByteRange(0..<100))`.
+  /// Requests a byte range of the body, such as `.range(.first(1024))` or `.range(ByteRange(0..<100))`.
   ///
-  /// The call fails if the response contains a different part or the entire body. ``stream()`` accepts both: check the
+  /// The call fails if the response contains a different range or the entire body. ``stream()`` accepts both: check the
   /// response's ``HTTPResponse/contentRange``.
   public func range(_ range: ByteRange) -> Modified<Unmodified> {
     modified {

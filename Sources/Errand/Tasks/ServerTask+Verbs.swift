@@ -61,7 +61,7 @@ extension ServerTask {
   ///     let response = try await Export().stream()
   ///     for try await chunk in response.body { … }
   ///
-  /// The call releases its slot when the head arrives, and then counts as an open stream (see
+  /// The call releases its slot when the head arrives and then counts as an open stream (see
   /// ``ThrottleLimits/streamsPerHost``). A slow reader applies backpressure to the server.
   public func stream() async throws -> HTTPResponse { try await Call.stream(plan) }
 }

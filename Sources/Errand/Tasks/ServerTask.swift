@@ -144,8 +144,8 @@ public protocol ServerTask: Sendable {
   func didComplete(with response: HTTPResponse) async
   /// Called for every attempt, before the server's preflight. Can change the request, or throw to fail the call.
   func preflight(_ request: inout HTTPRequest) async throws
-  /// Verifies the head of a response with an accepted status, before the server's ``ServerConfiguration/verify``. An
-  /// error thrown here fails the call before anything except cookies is stored. Must not read the body.
+  /// Verifies the head of a response with an accepted status, before the server's ``ServerConfiguration/verify``. If
+  /// this throws, the call fails, and nothing but its cookies is stored. Must not read the body.
   func verify(_ response: HTTPResponse) throws
   /// Called when the status has been accepted and the body has been received. An error thrown here fails the call. Read
   /// the body with ``HTTPResponse/decoded(_:decoder:upTo:)``.

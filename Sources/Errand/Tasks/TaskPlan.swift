@@ -76,7 +76,7 @@ public struct TaskPlan: Sendable {
   /// The minimum size, in bytes, of bodies that are compressed with gzip. If `nil`, the server's setting is used.
   public var gzipUploadThreshold: Int?
   package var progress: (@Sendable (TransferProgress) -> Void)?
-  /// The requested part of the body. `nil` for the entire body, or if the range is only set as a header field.
+  /// The requested byte range. `nil` for the entire body, or if the range is only set as a header field.
   package var range: ByteRange?
   /// A URL supplied by a server. It replaces the task's URL, including its query.
   package var linkedURL: LinkedURL?

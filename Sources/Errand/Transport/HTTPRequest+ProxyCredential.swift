@@ -1,5 +1,5 @@
 extension HTTPRequest {
-  /// Sends the request, and resends it with a new credential when the proxy rejects the current one, up to twice.
+  /// Sends the request and resends it with a new credential when the proxy rejects the current one, up to twice.
   /// Throws `.proxyAuthenticationRequired` if `renewCredential` returns no other credential.
   func renewingProxyCredential<Response>(
     _ send: (HTTPRequest) async throws -> Response

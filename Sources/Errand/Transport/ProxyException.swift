@@ -16,7 +16,7 @@ struct ProxyException: Sendable {
     list.split { $0 == "," || $0.isWhitespace }.map(String.init)
   }
 
-  /// Parses an entry. Returns `nil` if it has none of the forms listed in the guide *The transports*.
+  /// Parses an entry. Returns `nil` if it has none of the forms listed in the guide *Choosing and configuring a transport*.
   init?(_ entry: String) {
     if entry.contains("/") {
       guard let block = AddressBlock(entry.filter { $0 != "[" && $0 != "]" }) else { return nil }

@@ -1,14 +1,14 @@
 public import ErrandFoundation
 
-/// A transport's TLS settings: the trusted authorities, the minimum version, the client identity and the verification.
+/// A transport's TLS settings: the trusted CAs, the minimum version, the client identity and the verification.
 public struct TLSSettings: Sendable {
   /// The trusted certificate authorities.
   public enum Authorities: Sendable, Hashable {
-    /// The system's authorities.
+    /// The system's CAs.
     case system
-    /// Only the authorities in a PEM file.
+    /// Only the CAs in a PEM file.
     case file(URL)
-    /// Only the authorities in PEM text.
+    /// Only the CAs in PEM text.
     case pem(Data)
   }
 
@@ -22,7 +22,7 @@ public struct TLSSettings: Sendable {
 
   /// How to verify the server's certificate.
   public enum Verification: Sendable, Hashable {
-    /// Verifies the host, the validity period and the chain to a trusted authority.
+    /// Verifies the host, the validity period and the chain to a trusted CA.
     case full
     /// Performs no verification: anyone on the network path can read and change the traffic. For local tests only.
     case dangerouslyNone
@@ -57,10 +57,10 @@ public struct TLSSettings: Sendable {
   /// How to verify the server's certificate. Defaults to `.full`.
   public var verification = Verification.full
 
-  /// Creates settings that trust the system's authorities, require TLS 1.2 or newer, and fully verify certificates.
+  /// Creates settings that trust the system's CAs, require TLS 1.2 or newer, and fully verify certificates.
   public init() {}
 
-  /// Throws if the authorities file can't be read.
+  /// Throws if the CA file can't be read.
   func checkAuthorities() throws(TaskError) {
     guard verification != .dangerouslyNone, case .file(let url) = authorities,
       faccessat(AT_FDCWD, url.path, R_OK, AT_EACCESS) != 0
@@ -68,7 +68,7 @@ public struct TLSSettings: Sendable {
     let words = String(cString: strerror(errno))
     throw TaskError(
       .secureConnectionFailed,
-      "\(TaskError.certificatesReason): the authorities file \(url.path) cannot be read: \(words)",
+      "\(TaskError.certificatesReason): the CA file \(url.path) cannot be read: \(words)",
       phase: .preparing, wasNotSent: true)
   }
 }

@@ -1,7 +1,7 @@
 /// The layer that sends requests over the network.
 ///
 /// A transport knows nothing about tasks, servers, retries, cookies, caches or redirects. It sends the request once,
-/// with the exceptions listed in ``TransferOptions/mayRepeat``. It returns as soon as the response head arrives, and
+/// with the exceptions listed in ``TransferOptions/mayRepeat``. It returns as soon as the response head arrives and
 /// delivers the body at the reader's pace.
 ///
 /// - If the surrounding task is cancelled, the transport promptly throws `CancellationError` and releases the

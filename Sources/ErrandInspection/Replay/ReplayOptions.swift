@@ -4,7 +4,8 @@ public import Errand
 public struct ReplayOptions: Sendable {
   /// The requests that are sent to the network and recorded. Defaults to `.none`.
   public var recording = ReplayRecording.none
-  /// The aspects in which a request must match a recorded one, with secrets hidden. Defaults to the method and the URL.
+  /// The properties that a request must share with a recorded one, with secrets hidden. Defaults to the method and the
+  /// URL.
   public var matching: Set<ReplayAspect> = [.method, .url]
   /// The order in which recorded responses are replayed. Defaults to `.anyOrder`.
   public var order = ReplayOrder.anyOrder
@@ -47,7 +48,7 @@ public enum ReplayRecording: Sendable, Hashable, CaseIterable {
   case all
 }
 
-/// An aspect in which a request must match a recorded one.
+/// A property that a request must share with a recorded one.
 public enum ReplayAspect: Sendable, Hashable {
   /// The method.
   case method

@@ -2,7 +2,7 @@ import Dispatch
 import Errand
 import ErrandFoundation
 
-/// Records requests that are sent to the network, and writes them to a file on its own queue.
+/// Records requests that are sent to the network and writes them to a file on its own queue.
 ///
 /// Entries are first added to a spool. The file is rewritten from the spool when requests stop arriving, when a quarter
 /// of the data is new, and when the recording is finished. The file is therefore always complete, and the total amount

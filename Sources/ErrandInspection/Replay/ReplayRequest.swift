@@ -37,7 +37,7 @@ struct ReplayRequest: Sendable {
     self.body = body
   }
 
-  /// Returns descriptions of the aspects in which this request differs from a recorded one.
+  /// Returns descriptions of the properties in which this request differs from a recorded one.
   func differences(from recorded: ReplayRequest, in aspects: Set<ReplayAspect>) -> [String] {
     var differences: [String] = []
     func compare(_ name: String, _ mine: String, _ other: String) {

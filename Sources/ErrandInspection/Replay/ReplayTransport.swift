@@ -1,7 +1,7 @@
 public import Errand
 public import ErrandFoundation
 
-/// A transport that replays recorded responses, and optionally records missing ones.
+/// A transport that replays recorded responses and optionally records missing ones.
 ///
 ///     let shop = Server("https://shop.example", transport: try .replay(from: file))  // never sends anything
 ///     let shop = Server("https://shop.example", transport: try .replay(from: file, recording: .once))
@@ -33,7 +33,7 @@ public final class ReplayTransport: Transport {
     self.init(HTTPArchive(calls), options: options)
   }
 
-  /// Replays a file, and records to it according to the options.
+  /// Replays a file and records to it according to the options.
   ///
   /// - Parameters:
   ///   - file: An HTTP Archive.

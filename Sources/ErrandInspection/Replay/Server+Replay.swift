@@ -2,7 +2,7 @@ public import Errand
 public import ErrandFoundation
 
 extension Transport where Self == ReplayTransport {
-  /// Replays a file, and optionally records to it. By default, nothing is recorded.
+  /// Replays a file and optionally records to it. By default, nothing is recorded.
   ///
   ///     let shop = Server("https://shop.example", transport: try .replay(from: file, recording: .missing))
   ///

@@ -29,7 +29,7 @@ extension Chaos {
     case status(HTTPStatus)
     /// The server never responds.
     case stall
-    /// The body ends after this part of its bytes, from 0 to less than 1.
+    /// The body ends after this fraction of its bytes, from 0 to less than 1.
     case cut(after: Double)
     /// The connection is reset before the response.
     case reset

@@ -14,7 +14,7 @@ public import Errand
 public struct Chaos: Sendable, Hashable {
   /// The seed.
   public let seed: UInt64
-  /// The share of requests with a fault, from 0 to 1.
+  /// The fraction of requests with a fault, from 0 to 1.
   public let rate: Double
   /// The kinds of faults. Each is drawn equally often.
   public let kinds: Set<Kind>
@@ -25,7 +25,7 @@ public struct Chaos: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - seed: The seed.
-  ///   - rate: The share of requests with a fault, from 0 to 1. Defaults to 0.3.
+  ///   - rate: The fraction of requests with a fault, from 0 to 1. Defaults to 0.3.
   ///   - kinds: The kinds of faults. Defaults to all.
   ///   - longestDelay: The longest delay. Delays are multiples of a tenth of it. Defaults to 1 s.
   public init(

@@ -1,7 +1,7 @@
 import Errand
 import ErrandFoundation
 
-/// A response body that fails after a part of its bytes.
+/// A response body that fails partway through.
 final class CutBody: HTTPBodySource {
   private let body: HTTPResponseBody
   private let part: Double

@@ -1,7 +1,7 @@
 import Dispatch
 import Errand
 
-/// Runs code that may hang, and stops waiting for it after a time limit.
+/// Runs code that may hang and stops waiting for it after a time limit.
 ///
 /// Code that hangs is cancelled and abandoned, because it may ignore the cancellation. The timer runs on a dispatch
 /// queue, so it fires even if the code blocks the threads that run Swift's tasks.

@@ -20,7 +20,7 @@ package struct FullListener {
       throw MockServerError.system("listen")
     }
     self.url = url
-    // Linux queues one connection more than the backlog, and Darwin 50 % more. Eight non-blocking connections are
+    // Linux queues one connection more than the backlog, and Darwin 50% more. Eight non-blocking connections are
     // enough.
     let fillers = (0..<8).map { _ in
       let filler = socket(AF_INET, MockPlatform.stream, 0)

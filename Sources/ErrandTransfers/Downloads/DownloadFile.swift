@@ -165,7 +165,7 @@ final class DownloadFile {
     return SHA256.hexadecimal(hash.finish())
   }
 
-  /// Moves the partial file to the target, and keeps the mode and owner of the replaced file.
+  /// Moves the partial file to the target and keeps the mode and owner of the replaced file.
   func publish() throws {
     var old = stat()
     let isThere = stat(place.file.path, &old) == 0
@@ -223,7 +223,7 @@ final class DownloadFile {
 
 extension DownloadFile {
   /// Starts a version that is split into ranges, or splits the missing part of the current version. Extends the file to
-  /// its full length without allocating disk blocks, because the length stated by the server may be wrong.
+  /// its full length without allocating disk blocks, because the length declared by the server may be wrong.
   func split(_ journal: DownloadJournal, into parts: DownloadRanges) throws {
     if parts.present == 0 { try cut(to: 0) } else { try synchronise() }
     var journal = journal

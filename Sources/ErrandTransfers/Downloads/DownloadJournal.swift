@@ -6,7 +6,7 @@ struct DownloadJournal: Codable, Sendable, Equatable {
   var format = Self.format
   /// The hash that identifies the content.
   var identity: String
-  /// The version's validator. `nil` if the server did not send a strong validator. In that case, parts can't be
+  /// The version's validator. `nil` if the server did not send a strong validator. In that case, ranges can't be
   /// combined.
   var validator: DownloadValidator?
   var total: Int64?

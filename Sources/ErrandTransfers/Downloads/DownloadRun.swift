@@ -153,7 +153,7 @@ actor DownloadRun {
     }
   }
 
-  /// Builds the task again, and requests the entire file or the missing bytes of the known version.
+  /// Builds the task again and requests the entire file or the missing bytes of the known version.
   private func plan(for asked: DownloadStep.Asked, isRepetition: Bool) throws -> TaskPlan {
     var plan = makePlan()
     if let reason = Self.refusal(of: plan) { throw TaskError(.badRequest, reason, phase: .preparing, wasNotSent: true) }
@@ -226,7 +226,8 @@ actor DownloadRun {
       let isFirst = file.present == 0
       let askedForWhole = wantsWhole
       (wantsWhole, isOne) = (false, true)
-      // A body without a stated length can be truncated without an error. Check it against the version's known length.
+      // A body without a declared length can be truncated without an error. Check it against the version's known
+      // length.
       let validator = DownloadValidator(response.headers)
       let isKnown =
         !askedForWhole && validator != nil && validator == file.journal?.validator && !isOther(url)
@@ -275,7 +276,7 @@ actor DownloadRun {
       if let end, file.length + Int64(chunk.count) > end {
         wantsWhole = true
         try file.takeBack(to: start)  // the earlier bytes may be wrong too
-        throw failure(.badResponse, "the body is longer than its headers state", response)
+        throw failure(.badResponse, "the body is longer than its declared length", response)
       }
       try check(file.length + Int64(chunk.count), response)
       try file.append(chunk)
@@ -286,7 +287,7 @@ actor DownloadRun {
     throw failure(.truncatedBody, "the body ended after \(file.length) of \(end) bytes", response)
   }
 
-  /// Counts written bytes, and reports progress if an update is due.
+  /// Counts written bytes and reports progress if an update is due.
   func notify(_ count: Int) {
     if let progress = meter.add(count, of: file.journal?.total, attempt: attempts) {
       coordinator.note(.running(progress))

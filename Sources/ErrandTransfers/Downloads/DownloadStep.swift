@@ -95,6 +95,6 @@ enum DownloadStep: Equatable {
   }
 
   static func compressed(_ coding: String) -> String {
-    "the body is compressed with \(coding.shortened) although Accept-Encoding is identity, so its parts can't be joined: use download(to:), which decompresses it"
+    "the body is compressed with \(coding.shortened) although Accept-Encoding is identity, so its ranges can't be combined: use download(to:), which decompresses it"
   }
 }

@@ -13,7 +13,7 @@ public import ErrandFoundation
 /// Each attempt is a separate call: the task is built and signed again, waits for a slot, and is visible to hooks and
 /// observers. After the first attempt, only the missing bytes are requested, provided that the server still has the
 /// same version (`Range` with `If-Range`). If the version has changed or its validator is weak, the download starts
-/// over. Parts of two versions are never combined.
+/// over. Ranges of different versions are never combined.
 ///
 /// Retries follow the task's `RetryPolicy`. An attempt that makes progress resets the retry count and does not use
 /// the `RetryBudget`. After a 401 or 403, the task is rebuilt and resent immediately, at most twice in a row. If the
@@ -21,7 +21,7 @@ public import ErrandFoundation
 /// token endpoint are retried. `timeouts.call` limits the entire run, and the idle timeout ends an attempt whose body
 /// stalls.
 ///
-/// With `ranges`, several parts of the file are fetched concurrently if the server supports it. Each part continues
+/// With `ranges`, several ranges of the file are fetched concurrently if the server supports it. Each range continues
 /// where it stopped.
 public final class ResumableDownload: Sendable {
   /// The target file.
@@ -103,7 +103,7 @@ public final class ResumableDownload: Sendable {
   @discardableResult
   public func resume() -> Bool { coordinator.resume() }
 
-  /// Ends the run with `CancellationError`, and keeps the partial download.
+  /// Ends the run with `CancellationError` and keeps the partial download.
   public func cancel() { coordinator.cancel() }
 
   /// Removes the partial download. The target file is not changed. Throws `TaskError` with code `.transferInUse` if

@@ -198,7 +198,7 @@ public actor OfflineQueue {
     alarm?.cancel()
   }
 
-  /// Delivers the tasks that do not have to wait, and looks for more after each signal. Without `signals`, makes a
+  /// Delivers the tasks that do not have to wait and looks for more after each signal. Without `signals`, makes a
   /// single pass, which does not retry failed keys.
   private func pass(
     _ signals: AsyncStream<Void>? = nil, _ report: @escaping @Sendable (QueueReport) async -> Void

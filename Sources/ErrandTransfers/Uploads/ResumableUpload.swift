@@ -28,7 +28,7 @@ public final class ResumableUpload: Sendable {
   /// Returns `count` bytes of the content, starting at `offset`, or fewer bytes at the end.
   ///
   /// An offset can be requested again if the server did not store the bytes. The closure is cancelled by a pause and at
-  /// the deadline. The upload waits until a cancelled closure returns, and ignores its bytes.
+  /// the deadline. The upload waits until a cancelled closure returns and ignores its bytes.
   public typealias Bytes = @Sendable (_ offset: Int64, _ count: Int) async throws -> Data
 
   struct Job: Sendable {

@@ -30,7 +30,7 @@ enum UploadContent: Sendable {
     return Data(hash.finish())
   }
 
-  /// Returns the digest of a part of the file.
+  /// Returns the digest of a byte range of the file.
   func digest(from offset: Int64, count: Int64, by checksum: UploadChecksum) async throws -> Data {
     var hash = checksum.hash
     guard case .file(let url) = self, let descriptor = Descriptor.opened(url.path) else {

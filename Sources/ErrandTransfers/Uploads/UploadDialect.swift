@@ -38,8 +38,8 @@ public protocol UploadDialect: Sendable {
   ///   - answer: The response, with any status.
   ///   - piece: The chunk that was sent. `nil` if the request was a query.
   func position(_ answer: UploadAnswer, after piece: UploadPiece?) -> UploadPosition
-  /// Returns the request that deletes an upload on the server, which is sent to the session's location, or `nil` if the protocol does not support deleting
-  /// uploads.
+  /// Returns the request that deletes an upload on the server, or `nil` if the protocol does not support deleting
+  /// uploads. It is sent to the session's location.
   func cancel(_ session: UploadSession) -> UploadRequest?
 }
 
@@ -177,7 +177,7 @@ public struct UploadAnswer: Sendable {
 
 /// An upload's position on the server.
 public enum UploadPosition: Sendable, Hashable {
-  /// The server has all bytes before this position, and expects the next chunk to start there. If there is a location,
+  /// The server has all bytes before this position and expects the next chunk to start there. If there is a location,
   /// it replaces the session's.
   case at(Int64, location: URL? = nil)
   /// The server has the entire content.

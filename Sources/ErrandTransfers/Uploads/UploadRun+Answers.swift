@@ -117,7 +117,7 @@ extension UploadRun {
   private func detour(_ answer: TaskResponse<Data>) async throws {
     var error = TaskError.refused(answer, settings)
     guard let wait = backoff.detour() else {
-      error.retryRefusal = "the server responds, but does not store any data"
+      error.retryRefusal = "the server responds but does not store any data"
       throw error
     }
     guard wait > .zero else { return }

@@ -7,8 +7,8 @@ struct UploadSlices {
   let chunkSize: Int64
   private let largest: Int64
 
-  /// Limits the chunk size to what the server accepts, and rounds it down to a multiple of the server's granularity.
-  /// The smallest chunk size is the granularity itself. `length` is `nil` if it is not known yet.
+  /// Limits the chunk size to what the server accepts and rounds it down to a multiple of the server's granularity. The
+  /// smallest chunk size is the granularity itself. `length` is `nil` if it is not known yet.
   init(length: Int64?, chunkSize: Int64, _ session: UploadSession) {
     self.length = length
     largest = max(1, Int64(session.largestPiece ?? .max))

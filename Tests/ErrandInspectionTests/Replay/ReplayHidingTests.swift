@@ -50,7 +50,7 @@ import Testing
   private struct Question: TaskPayload { @Redacted var replayAnswer: String }
   private struct GetQuestion: GET<Question> { var path: String { "question" } }
 
-  @Test func `hides a payload's values in the first recording`() async throws {
+  @Test func `hides a payload's redacted values even in the first recording`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .json(#"{"replayAnswer":"planted"}"#))
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test func `matches a request even if its secret name was learned after the recording`() async throws {
+  @Test func `matches a request even if a parameter became secret after the recording`() async throws {
     let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
     let text =
       #"{"log":{"entries":[{"request":{"method":"GET","url":"\#(request.url)"},"response":{"status":204}}]}}"#
@@ -73,7 +73,7 @@ import Testing
     #expect(try await transport.send(request).status == 204)
   }
 
-  @Test func `hides a field that authenticates the request, regardless of its name`() async throws {
+  @Test func `hides a header that authenticates the request, regardless of its name`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (recording, _) = try transport(file, .once, .status(.ok))
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `a replay that needs a hidden value fails and names the setting`() async throws {
+  @Test func `a replay that needs a hidden value throws an error that names the setting`() async throws {
     struct Session: TaskPayload { let sessionID: UUID }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
@@ -149,7 +149,7 @@ import Testing
     let secret: String
   }
 
-  @Test func `a response with secrets of every type decodes in a replay, with placeholders`() async throws {
+  @Test func `a replayed response has placeholders that decode for secrets of every type`() async throws {
     let token = #"{"value":"planted1","days":271.5,"scopes":["planted2"],"isOld":true,"next":null}"#
     let json = #"{"password":271828,"tokens":[\#(token)],"credential":\#(token),"secret":"planted3"}"#
     try await withFolder { folder in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `records only the visible parts of a task, and nothing if its URL is hidden`() async throws {
+  @Test func `records only the visible parts of a task and records nothing if its URL is hidden`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let lines = Shared<[String]>([])
@@ -214,7 +214,7 @@ import Testing
     }
   }
 
-  @Test func `mode missing records an entry without a body again and keeps the order`() async throws {
+  @Test func `the mode .missing records an entry without a body again and keeps the order of entries`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let calls = try await recordedCalls(.widget, .data(Data([0, 1, 2, 255]), .octetStream), .widget) { server in
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test func `a spool sorts entries by number and keeps the last entry of each number`() async throws {
+  @Test func `a spool sorts entries by number and keeps the last entry with each number`() async throws {
     try await withFolder { folder in
       let calls = try await recordedCalls(.widget) { server in
         for id in 0..<4 { _ = try await GetWidget(id: id).on(server).download() }

@@ -59,7 +59,7 @@ import Testing
     return ids
   }
 
-  @Test func `mode once records if the file is missing and otherwise only replays`() async throws {
+  @Test func `the mode .once records if the file is missing and otherwise only replays`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("fixtures/shop.har")
       let stub = StubLog([Self.known(1), Self.known(2), Self.known(9)])
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test func `mode missing adds new requests to the file`() async throws {
+  @Test func `the mode .missing adds new requests to the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       #expect(try await ids([7], over: transport(file, .missing, StubLog([Self.known(1)]))) == [1])
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `mode all replays nothing and replaces the file`() async throws {
+  @Test func `the mode .all replays nothing and replaces the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let first = try await ids([7, 8], over: transport(file, .all, StubLog([Self.known(1)])))
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test func `mode none never uses the network, and a missing file fails immediately`() async throws {
+  @Test func `the mode .none never uses the network and fails immediately if the file is missing`() async throws {
     try await withFolder { folder in
       let (file, stub) = (folder.appendingPathComponent("shop.har"), StubLog([.widget]))
       let error = await taskError { _ = try transport(file, .none, stub) }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `does not record a broken error body, and marks an unread error body as incomplete`() async throws {
+  @Test func `does not record a broken error body and marks an unread error body as incomplete`() async throws {
     final class Pieces: HTTPBodySource {
       let count = Counter()
       let breaks: Bool
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test func `a large error body that is not read to the end is recorded as too large`() async throws {
+  @Test func `records a large error body as too large if it is not read to its end`() async throws {
     final class Large: HTTPBodySource {
       func next() async throws -> Data? { Data(count: 100) }
       func cancel() {}
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test func `does not write secrets, and matches requests despite hidden values`() async throws {
+  @Test func `does not write secrets and matches requests despite hidden values`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let stub = StubLog([.json(#"{"access_token":"planted1","id":7}"#)])
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test func `records binary bodies only of listed types and logs omitted bodies`() async throws {
+  @Test func `records only binary bodies of the listed types and logs omitted bodies`() async throws {
     try await withFolder { folder in
       let (file, lines) = (folder.appendingPathComponent("shop.har"), Shared<[String]>([]))
       let bytes = Data((0...255).map { UInt8($0) })
@@ -226,7 +226,7 @@ import Testing
     var trailers: HTTPHeaders { rest.withLock { $0.isEmpty } ? ["X-Sum": "9"] : [:] }
   }
 
-  @Test func `records a stream with its trailers only if it was read to the end`() async throws {
+  @Test func `records a stream and its trailers only if it was read to its end`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       func recording(_ pieces: [Result<Data, TaskError>]) throws -> ReplayTransport {
@@ -255,7 +255,7 @@ import Testing
     }
   }
 
-  @Test func `a file that can't be written is logged, and the call succeeds`() async throws {
+  @Test func `a call succeeds even if the recording can't be written`() async throws {
     try await withFolder { folder in
       let blocked = folder.appendingPathComponent("blocked")
       try FileManager.default.createDirectory(
@@ -270,7 +270,7 @@ import Testing
     }
   }
 
-  @Test func `counts responses lost to a failing disk and logs the failure once`() async throws {
+  @Test func `counts the responses lost to a failing disk and logs the failure once`() async throws {
     try await withFolder { folder in
       let place = folder.appendingPathComponent("place")
       try Data().write(to: place)  // A file replaces the folder, so nothing can be spooled.
@@ -299,7 +299,7 @@ import Testing
     }
   }
 
-  @Test func `records concurrent requests in the order in which they were sent`() async throws {
+  @Test func `records concurrent requests in the order they were sent`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("shop.har")
       let (gate, started) = (Gate(), Counter())

@@ -30,7 +30,7 @@ import Testing
     #expect(try await Endpoint<Void, Data>.request(.head, "a").on(shop).download().isEmpty)
   }
 
-  @Test func `replays equal requests in order, then repeats the last response`() async throws {
+  @Test func `replays the responses to equal requests in order and then repeats the last response`() async throws {
     let calls = try await recordedCalls(.json(#"{"id":1,"name":"a"}"#), .json(#"{"id":2,"name":"b"}"#)) { server in
       for _ in 0..<2 { _ = try await GetWidget().on(server).download() }
     }
@@ -70,7 +70,7 @@ import Testing
     #expect(other.reason.contains("the recording has no requests"), "\(other)")
   }
 
-  @Test func `compares requests with secrets hidden and does not show them in errors`() async throws {
+  @Test func `compares requests after hiding their secrets and shows no secrets in errors`() async throws {
     func task(_ token: String) -> Modified<URLTask> {
       URLTask(
         .known("https://shop.test/a?token=\(token)"), method: .post, headers: [.contentType: "application/json"],
@@ -118,7 +118,7 @@ import Testing
     #expect(refusal?.reason.contains("body: it can be read only once") == true, "\(refusal as Any)")
   }
 
-  @Test func `in recorded order, each request must match the next entry`() async throws {
+  @Test func `with the order .asRecorded, each request must match the next entry`() async throws {
     let calls = try await recordedCalls(.status(.ok)) { server in
       for path in ["a", "b"] { try await PlainTask(path: path).on(server).run() }
     }
@@ -132,7 +132,7 @@ import Testing
     #expect(end?.reason == "all 2 recorded requests have been replayed", "\(end as Any)")
   }
 
-  @Test func `replays retries and redirects as recorded`() async throws {
+  @Test func `replays recorded retries and redirects`() async throws {
     let answers: [StubLog.Answer] = [.lost, .status(503), .status(302, [.location: "/widgets/8"]), .widget]
     let calls = try await recordedCalls(answers[0], answers[1], answers[2], answers[3]) { server in
       _ = try await GetWidget().on(server).retry(upTo: 3, after: .seconds(1)).download()
@@ -144,7 +144,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [nil, 503, 200], "\(response.record)")
   }
 
-  @Test func `a server or a task replays a recording with its own settings`() async throws {
+  @Test func `a server or a task with its own settings can replay a recording`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -156,7 +156,7 @@ import Testing
     #expect(stub.requests.count == 1 && calls.calls.count == 3)
   }
 
-  @Test func `a task replays its recording on any server`() async throws {
+  @Test func `a task with a replay uses its recording on any server`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     _ = try await GetWidget().on(stub.server).download()
@@ -193,7 +193,7 @@ import Testing
     #expect(try await GetWidget().on(played).download() == Widget())
   }
 
-  @Test func `the difference between binary bodies is reported without their content`() async throws {
+  @Test func `reports that binary bodies differ without showing their content`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let address = try #require(URL(string: "https://shop.test/a"))

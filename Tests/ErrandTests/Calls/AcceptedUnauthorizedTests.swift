@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Verb.allCases) func `an accepted 401 has its entire body if there is no other token`(
+  @Test(arguments: Verb.allCases) func `keeps the entire body of an accepted 401 if there is no other token`(
     verb: Verb
   ) async throws {
     let shop = shop {
@@ -58,7 +58,7 @@ import Testing
     #expect(try await verb.body(shop.task().accepting(.all)).count == 100)
   }
 
-  @Test func `an accepted 401 stream has its entire body if the retry budget is exhausted`() async throws {
+  @Test func `keeps the entire body of an accepted 401 stream if the retry budget is exhausted`() async throws {
     let tokens = Counter()
     let shop = shop(budget: RetryBudget(ratio: 0, capacity: 0)) {
       $0.authentication = .bearer {

@@ -13,7 +13,7 @@ import Testing
 
   private static let stream = HTTPBody.stream { AsyncThrowingStream<Data, any Error> { $0.finish() } }
 
-  @Test(arguments: [1000, 100 << 10]) func `reporting progress of an in-memory body keeps the attempt timeout`(
+  @Test(arguments: [1000, 100 << 10]) func `an in-memory body keeps the attempt timeout if its progress is reported`(
     size: Int
   )
     async throws
@@ -29,7 +29,7 @@ import Testing
     #expect(counted.withLock { !$0.isEmpty })
   }
 
-  @Test func `a timeout error names the configured timeout, not the remaining time`() async throws {
+  @Test func `a timeout error reports the configured timeout rather than the remaining time`() async throws {
     let shop = VirtualShop(
       configure: { ($0.defaultTimeout, $0.retryPolicy) = (.seconds(7), .never) },
       answer: { number, request, clock in
@@ -43,7 +43,7 @@ import Testing
     #expect(error?.reason.hasPrefix(words) == true, "\(error?.reason ?? "")")
   }
 
-  @Test func `a stream that replaces the body uses stream timeouts on every hop`() async throws {
+  @Test func `a stream that replaces the body uses stream timeouts, even after redirects`() async throws {
     let seen = Shared<[Timeouts]>([])
     let shop = VirtualShop(
       configure: {

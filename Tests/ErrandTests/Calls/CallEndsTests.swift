@@ -6,7 +6,7 @@ import Testing
 
 /// How calls end, what they report and what can delay them.
 @Suite(.timeLimit(.minutes(1))) struct CallEndsTests {
-  @Test func `the end event of a call with a response includes the status`() async throws {
+  @Test func `the event for the end of a successful call includes the status`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(.ok), .status(.noContent)) { $0.observers = [events] }
     try await PlainTask().on(stub.server).run()
@@ -82,7 +82,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await call.value }
   }
 
-  @Test(arguments: [true, false]) func `a slow probe closes the circuit when its head arrives`(isStream: Bool)
+  @Test(arguments: [true, false]) func `a slow probe closes the circuit when its response head arrives`(isStream: Bool)
     async throws
   {
     let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(30), probes: 1)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `progress reports the attempt number even if the attempt sends twice`() async throws {
+  @Test func `progress reports the attempt number, even if an attempt sends several requests`() async throws {
     let reported = Shared<[Int]>([])
     let tokens = NumberedTokens(valid: 2)
     let shop = VirtualShop(
@@ -151,7 +151,7 @@ import Testing
     #expect(shop.sentCount >= 3 && Set(reported.withLock { $0 }) == [1], "\(reported.withLock { $0 })")
   }
 
-  @Test func `a ping is sent once and never answered from a cache`() async throws {
+  @Test func `a ping is neither hedged nor answered from the cache`() async throws {
     let shop = CachedShop(
       configure: { $0.hedging = .after(.zero) },
       answer: { _, request in

@@ -28,7 +28,7 @@ import Testing
     #expect(life.expired == .preparing)
   }
 
-  @Test func `cancels the body if the caller is reading it`() {
+  @Test func `cancelling a call cancels the body that the caller is reading`() {
     var life = CallLife()
     let (work, body) = (Work(), Work())
     let (mayBegin, mayRead) = (life.begin(work), life.handOver(body))
@@ -36,7 +36,7 @@ import Testing
     #expect(mayBegin && mayRead && cancelled as? Work === body)
   }
 
-  @Test func `ends only once and keeps the first cause`() {
+  @Test func `a call ends only once and keeps its first cause`() {
     var life = CallLife()
     let work = Work()
     let hasBegun = life.begin(work)

@@ -32,7 +32,7 @@ import Testing
     Reference(call: try await shop.task("widgets/7", policy).response().response.call, server: shop.server)
   }
 
-  @Test func `releases a call for every cache outcome: stored, hit, validated or bypassed`()
+  @Test func `releases a call after a cache store, hit, validation or bypass`()
     async throws
   {
     let shop = shop { _ in }
@@ -47,10 +47,10 @@ import Testing
 
   @Test func `releases calls with steps, authentication, coalescing or hedging`() async throws {
     let features: [(String, (inout ServerConfiguration) -> Void)] = [
-      ("nothing", { _ in }), ("a step of the call", { $0.perCallSteps = [Passing()] }),
-      ("a step of the attempt", { $0.perAttemptSteps = [Passing()] }),
-      ("a sign-in", { $0.authentication = .bearer("a") }), ("sharing", { $0.coalescesRequests = true }),
-      ("another beside it", { $0.hedging = .after(.seconds(60)) }),
+      ("no feature", { _ in }), ("a per-call step", { $0.perCallSteps = [Passing()] }),
+      ("a per-attempt step", { $0.perAttemptSteps = [Passing()] }),
+      ("authentication", { $0.authentication = .bearer("a") }), ("coalescing", { $0.coalescesRequests = true }),
+      ("hedging", { $0.hedging = .after(.seconds(60)) }),
     ]
     for (name, configure) in features {
       let reference = try await reference(
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test func `releases the calls of handles whose value holds a response`() async throws {
+  @Test func `releases the call of a handle whose value contains a response`() async throws {
     func response() async throws -> Reference {
       let shop = shop { _ in }
       let handle = shop.server.manager.start(PlainTask().on(shop.server))
@@ -81,7 +81,7 @@ import Testing
     }
   }
 
-  @Test func `the final state keeps the response head, not its body`() async throws {
+  @Test func `the final state keeps the head of the response but not the body`() async throws {
     var state = CallState()
     state.response = HTTPResponse(
       .ok, url: .known("https://shop.test"), headers: ["X-A": "1"],

@@ -14,7 +14,7 @@ import Testing
     return (Server("https://shop.test", transport: transport, manager: TaskManager(limits: limits)), asked)
   }
 
-  @Test func `cancelling the awaiting task throws CancellationError`() async throws {
+  @Test func `cancelling the Swift task that awaits a call throws CancellationError`() async throws {
     let (server, asked) = silent()
     let call = Task { try await GetWidget().on(server).download() }
     await asked.reached(1)
@@ -52,7 +52,7 @@ import Testing
     #expect(asked.count == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelAll ends all calls without cancelling the Swift tasks that await them`() async throws {
+  @Test func `cancelAll ends all calls without cancelling the Swift tasks that await the calls`() async throws {
     let (server, asked) = silent(limits: ThrottleLimits(perHost: 2))
     let calls = (0..<5).map { _ in
       Task {
@@ -97,7 +97,7 @@ import Testing
     #expect(server.manager.runningCount == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a stream ends at its call's deadline, and the error names the deadline`() async throws {
+  @Test func `a stream ends at the deadline of its call with an error that names the deadline`() async throws {
     let clock = ManualClock()
     let transport = StubTransport { HTTPResponse(url: $0.url, body: HTTPResponseBody(SilentSource())) }
     let manager = TaskManager(clock: CallClock(clock))

@@ -92,7 +92,7 @@ import Testing
   @Test(arguments: Canceller.allCases)
   func `a call that a hook or observer cancels synchronously sends nothing`(canceller: Canceller) async throws {
     let manager = Shared<TaskManager?>(nil)
-    // Like `cancelAll()`, but without suspending.
+    // Does the same as `cancelAll()`, but without suspending.
     let cancel: @Sendable () -> Void = { _ = manager.withLock { $0 }?.calls.cancel { _ in true } }
     let shop = VirtualShop(
       configure: {

@@ -23,7 +23,7 @@ import Testing
       })
   }
 
-  /// Starts calls, and returns when every call has joined a request.
+  /// Starts calls and returns when every call has joined a request.
   private func start(_ count: Int, _ shop: CachedShop, _ task: Modified<CachedTask>? = nil) async -> [Task<
     String, any Error
   >] {
@@ -44,7 +44,7 @@ import Testing
     #expect(shop.server.manager.runningCount == 0)
   }
 
-  @Test func `every sharing call receives the error, which names the nested call once`()
+  @Test func `a call that shares a failed request receives its error, which names the nested call once`()
     async throws
   {
     gate.open()
@@ -61,7 +61,7 @@ import Testing
       "\(nested.reason)")
   }
 
-  @Test func `errors and responses of a shared request contain its record`() async throws {
+  @Test func `the errors and responses of a shared request contain the record of that request`() async throws {
     gate.open()
     let failing = shop(status: .serviceUnavailable)
     await failing.server.update { $0.retryPolicy = .fixed(retries: 2, delay: .zero) }
@@ -78,7 +78,7 @@ import Testing
     #expect(response.record.attempts.map(\.status) == [200])
   }
 
-  @Test func `does not share requests that differ or whose server opted out`()
+  @Test func `does not share requests that differ, or if coalescing is off`()
     async throws
   {
     gate.open()
@@ -141,7 +141,7 @@ import Testing
     #expect(try await others[0].value == "1")
   }
 
-  @Test func `every sharing call receives an error saying that a request was sent`() async throws {
+  @Test func `wasNotSent is false for every call that shares a sent request`() async throws {
     let shop = shop(status: 500)
     let calls = await start(3, shop)
     gate.open()
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test func `one sharing call's deadline does not affect the others`() async throws {
+  @Test func `the deadline of one call does not affect other calls that share its request`() async throws {
     let shop = shop()
     let hurried = Task { try await shop.task().deadline(.seconds(1)).download() }
     #expect(await eventually { shop.events.moments().contains { $0.hasPrefix("joined") } })
@@ -163,7 +163,7 @@ import Testing
     #expect(try await calls[0].value == "1")
   }
 
-  @Test func `a shared request is not retried if every call's deadline would expire first`() async throws {
+  @Test func `a shared request is not retried if all deadlines would expire before the retry`() async throws {
     gate.open()
     let shop = shop([.retryAfter: "30"], status: .serviceUnavailable)
     await shop.server.update { $0.retryPolicy = .standard }
@@ -186,14 +186,14 @@ import Testing
     let hurried = await start(1, shop, shop.task().deadline(.seconds(3)))
     let patient = await start(1, shop, shop.task().deadline(.seconds(100)))
     gate.open()
-    #expect(await eventually { shop.clock.sleeperCount == 3 }, "two deadlines and the retry delay")
+    #expect(await eventually { shop.clock.sleeperCount == 3 }, "the sleepers are two deadlines and the retry delay")
     shop.clock.advance(by: .seconds(3))
     #expect(await taskError { _ = try await hurried[0].value }?.timer == .call)
     shop.clock.advance(by: .seconds(10))
     #expect(try await patient[0].value == "2")
   }
 
-  @Test func `with a cache, joined calls are marked as collapsed`() async throws {
+  @Test func `with a cache, calls that join a request are marked as collapsed`() async throws {
     let shop = shop([.cacheControl: "max-age=60"], cache: true)
     let calls = (0..<3).map { _ in Task { try await shop.get() } }
     #expect(await eventually { shop.events.moments().count { $0.hasPrefix("joined") } == 3 })
@@ -208,7 +208,7 @@ import Testing
 
   private enum Tenant: TaskContextKey { static let defaultValue = "none" }
 
-  @Test func `calls with their own context are not coalesced, because steps may use the context`() async throws {
+  @Test func `does not coalesce calls with a custom context, because steps can use the context`() async throws {
     struct TenantStep: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -276,7 +276,7 @@ import Testing
     #expect(try await calls[1].value == "Bearer bob")
   }
 
-  @Test func `does not share preloaded fallbacks or their errors`() async throws {
+  @Test func `does not coalesce a call that has a preloaded fallback`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("bundled")
       try Data("bundled".utf8).write(to: file)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// A body that failed, was cut or was cancelled is never stored or returned as complete.
+/// A failed, truncated or cancelled body is never cached or returned as complete.
 @Suite(.timeLimit(.minutes(1))) struct CutBodyTests {
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=600", .contentType: "text/plain"]
 
@@ -49,7 +49,7 @@ import Testing
     #expect(second.text == "half and half", "\(second)")
   }
 
-  @Test func `does not cache a body that a cancelled call did not finish reading`() async throws {
+  @Test func `does not cache the body of a call that is cancelled before the body ends`() async throws {
     let body = ScriptedBody(["half"], .stalls)
     let shop = shop(body, then: "half and half")
     let call = Task { _ = try await shop.task().range(ByteRange(0..<3)).download() }
@@ -60,7 +60,7 @@ import Testing
     #expect(second.text == "half and half", "\(second)")
   }
 
-  @Test func `networkFirst does not replace a stored response with an incomplete 404`() async throws {
+  @Test func `networkFirst does not replace a cached response with an incomplete 404`() async throws {
     let body = ScriptedBody(["half"], .stalls)
     let shop = CachedShop { number, request in
       number == 1
@@ -97,7 +97,7 @@ import Testing
     #expect(second.text == "half and half", "\(second)")
   }
 
-  /// A body whose first read waits until the reader is cancelled. After `cancel()`, it is empty.
+  /// A body whose first read waits until the reader is cancelled. After `cancel()`, the body is empty.
   private final class CancelledBody: HTTPBodySource {
     let reads = Counter()
     private let chunks = Shared<[Data]>([Data("whole".utf8)])
@@ -105,7 +105,7 @@ import Testing
 
     func next() async throws -> Data? {
       reads.add()
-      // Like a transfer: a cancelled reader gets an error, and a cancelled transfer has nothing more.
+      // As in a transfer, a cancelled reader receives an error, and a cancelled body yields no more data.
       if reads.count == 1 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }
       if isCancelled.withLock({ $0 }) { return nil }
       return chunks.withLock { $0.isEmpty ? nil : $0.removeFirst() }
@@ -114,7 +114,7 @@ import Testing
     func cancel() { isCancelled.withLock { $0 = true } }
   }
 
-  @Test(arguments: [false, true]) func `does not cache a body whose call was cancelled while reading`(
+  @Test(arguments: [false, true]) func `does not cache a body if its call is cancelled during a read`(
     isDiscarded: Bool
   ) async throws {
     let body = CancelledBody()
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test func `a download to a file that is cancelled at its end stores nothing`() async throws {
+  @Test func `does not cache a file download that is cancelled just before its body ends`() async throws {
     let shop = shop(LastMomentBody(), then: "whole")
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
@@ -210,7 +210,9 @@ import Testing
   }
 
   @Test(arguments: [2_000, 20_000, 100_000], [false, true])
-  func `a body over maximumBodySize is an error, with or without a cache`(size: Int, isCached: Bool) async throws {
+  func `a call fails if the body exceeds maximumBodySize, with or without a cache`(
+    size: Int, isCached: Bool
+  ) async throws {
     let mock = try MockServer()
     defer { mock.stop() }
     mock.route(
@@ -226,7 +228,7 @@ import Testing
   }
 
   @Test(arguments: [2_000, 20_000, 100_000])
-  func `a background revalidation never stores part of a body over maximumBodySize`(size: Int) async throws {
+  func `a background revalidation does not cache part of a body that exceeds maximumBodySize`(size: Int) async throws {
     let mock = try MockServer()
     defer { mock.stop() }
     mock.enqueue(.text("good").header(.cacheControl, "max-age=0, stale-while-revalidate=600"))
@@ -238,7 +240,7 @@ import Testing
     }
     let task = CachedTask(path: "widgets/7").on(server)
     #expect(try await task.download() == "good")
-    try await Task.sleep(for: .milliseconds(1100))  // the stored response becomes stale
+    try await Task.sleep(for: .milliseconds(1100))  // the cached response becomes stale
     #expect(try await task.download() == "good")
     #expect(await eventually { mock.requestCount == 2 && server.manager.callCount == 0 })
     let third = try await task.caching(.cacheOnly).stream().body.collect()

@@ -19,7 +19,7 @@ import Testing
     #expect(limits.withLock { $0 } == [.seconds(6), .seconds(6), .seconds(4)])
   }
 
-  @Test func `downloads and streams are limited by the deadline, not by an attempt timeout`() async throws {
+  @Test func `the deadline does not shorten the attempt timeout of a stream or file download`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop { _, request, _ in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `reads the given clock, even if it uses the system clock's instants`() {
+  @Test func `reads the given clock, even if that clock uses the system clock's instants`() {
     let clock = LateClock()
     let callClock = CallClock(clock)
     clock.advance(by: .seconds(60))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Errors shown to steps, the cache and the circuit breaker after an earlier attempt or response.
+/// Effects of an earlier attempt or response on steps, the cache and the circuit breaker.
 @Suite(.timeLimit(.minutes(1))) struct EarlierAttemptTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test func `an error shown to a step says that an earlier attempt was sent`() async throws {
+  @Test func `a step receives an error with wasNotSent false if an earlier attempt was sent`() async throws {
     let seen = Shared<TaskError?>(nil)
     let shop = VirtualShop(
       .autoAdvancing,
@@ -39,7 +39,7 @@ import Testing
     #expect(seen.withLock { $0 }?.wasNotSent == false)
   }
 
-  @Test func `a network-first limit applies only if a stored response can be used`() async throws {
+  @Test func `the networkFirst limit applies only if a cached response can be used`() async throws {
     let seen = Shared<TaskError?>(nil)
     let clock = Shared<ManualClock?>(nil)
     let shop = CachedShop(configure: { $0.perCallSteps = [Witness(seen: seen)] }) { number, request in
@@ -58,7 +58,7 @@ import Testing
     shop.clock.advance(by: .seconds(2))
     let result = await call.result
     #expect((try? result.get()) == "2", "\(result)")
-    if let error = seen.withLock({ $0 }) { #expect(!error.wasNotSent, "it was sent") }
+    if let error = seen.withLock({ $0 }) { #expect(!error.wasNotSent, "the request was sent") }
   }
 
   @Test func `does not resend a conditional GET that must not be repeated`() async throws {
@@ -75,7 +75,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `a paused call does not keep the circuit half open`() async throws {
+  @Test func `a paused call does not keep the circuit half-open`() async throws {
     let body = ScriptedBody(["a", "b"], .ends)
     let mayAnswer = Gate()
     let shop = VirtualShop(

@@ -15,7 +15,7 @@ import Testing
     #expect(race.ended(isAcceptable: true) == .discard)
   }
 
-  @Test func `sends no hedge after the last exchange has failed`() {
+  @Test func `sends no hedge after the only exchange has failed`() {
     var race = HedgeRace(.after(.seconds(1)))
     #expect(race.ended(isAcceptable: false) == .lose)
     #expect(!race.mayLaunch)

@@ -82,7 +82,7 @@ import Testing
     #expect(read < moments.firstIndex { $0.contains("attempt 1 ended") } ?? 0, "\(moments)")
   }
 
-  @Test func `does not retry for connectivity if a hedge may have been sent`() async throws {
+  @Test func `does not resend after waiting for connectivity if a hedge may have been sent`() async throws {
     let shop = VirtualShop(configure: {
       $0.waitsForConnectivity = true
       $0.reachability = PollingReachability()

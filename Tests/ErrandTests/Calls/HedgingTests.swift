@@ -47,8 +47,8 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `sends no hedge if the host has no free slot, and does not charge the retry budget`() async throws {
-    // The response arrives before the next hedge is due, which could take the slot that it releases.
+  @Test func `does not send a hedge or charge the retry budget if the host has no free slot`() async throws {
+    // The response arrives before the next hedge is due. Otherwise, that hedge could take the released slot.
     let shop = make(slow: [.milliseconds(1900)], limits: ThrottleLimits(perHost: 1))
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [1, 2]) func `checks a partial response against the request of its attempt`(
+  @Test(arguments: [1, 2]) func `checks each partial response against the request of the same attempt`(
     right: Int
   ) async throws {
     let gates = [Gate(), Gate()]
@@ -109,7 +109,7 @@ import Testing
       #expect(try result.get() == Data("234".utf8))
     } else {
       let error = #expect(throws: TaskError.self) { try result.get() }
-      #expect(error?.reason.contains("Content-Range is 'bytes 3-5/10'") == true, "\(result)")
+      #expect(error?.reason.contains("got Content-Range 'bytes 3-5/10'") == true, "\(result)")
     }
   }
 
@@ -167,7 +167,7 @@ import Testing
     #expect(shop.sentCount == 2 && shop.events.isBalanced)
   }
 
-  @Test func `if all attempts fail, throws the first failure, which can be retried`() async throws {
+  @Test func `retries the call if the first attempt and its hedge both fail`() async throws {
     let shop = make(slow: [.seconds(2)], status: { $0 < 3 ? .serviceUnavailable : .ok })
     let task = shop.task().hedged(after: .seconds(1)).retry(upTo: 5, after: .seconds(7))
     let call = Task { try await task.run() }
@@ -227,12 +227,13 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Why an attempt must not be hedged.
+  /// The reason not to hedge an attempt.
   enum Obstacle: CaseIterable, Sendable {
     case method, body, stream, file, budget, circuit
   }
 
-  @Test(arguments: Obstacle.allCases) func `does not hedge in unsafe cases`(obstacle: Obstacle) async throws {
+  @Test(arguments: Obstacle.allCases)
+  func `does not hedge if a second request is unsafe or not allowed`(obstacle: Obstacle) async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let shop = make(slow: [.seconds(5)], budget: obstacle == .budget ? RetryBudget(capacity: 0) : .standard) {
       $0.circuitBreaker = breaker
@@ -294,7 +295,7 @@ import Testing
     }
   }
 
-  @Test func `does not hedge a non-repeatable request made by a step`() async throws {
+  @Test func `does not hedge a non-repeatable request that a step sends`() async throws {
     let payments = Shared(0)
     let shop = makePaying(payments) { _, request, clock in
       try await clock.sleep(for: .seconds(8))
@@ -309,7 +310,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `retries a failure even if the token expired while the hedge ran`() async throws {
+  @Test func `retries a failure even if the token expired while a hedge was running`() async throws {
     let tokens = NumberedTokens()
     let shop = VirtualShop(configure: { $0.authentication = .custom(tokens) }) { number, request, clock in
       if number == 1 { try await CallClock(clock).sleep(for: .seconds(200)) }
@@ -340,7 +341,7 @@ import Testing
     #expect(shop.manager.runningCount == 0 && shop.events.isBalanced)
   }
 
-  @Test func `hedging continues after the first attempt failed to connect`() async throws {
+  @Test func `hedging continues after the first attempt fails to connect`() async throws {
     let shop = VirtualShop { number, request, clock in
       if number == 1 {
         try await CallClock(clock).sleep(for: .seconds(3))
@@ -365,7 +366,7 @@ import Testing
     let shop = make(slow: [.seconds(100)]) { $0.hedging = .after(.seconds(1)) }
     let call = Task { try await shop.task(method: method).run() }
     await shop.clock.sleepers(count: 1)
-    // In small steps, because the delay of a hedge may begin after the request is sent.
+    // Advance in small steps, because the hedging delay may begin after the request is sent.
     for _ in 0..<20 {
       shop.clock.advance(by: .seconds(1))
       await giveWay(20)

@@ -38,7 +38,7 @@ import Testing
     #expect(error?.code == .connectionLost && stub.requests.count == 1)
   }
 
-  /// A POST with a new key whenever its header fields or its request are built.
+  /// A POST that generates a new key each time its header fields or its request are built.
   private struct NewKeyEachTime: ServerTask {
     let path = "widgets"
     let httpMethod = HTTPMethod.post
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [Idempotency.automatic, .key])
-  func `a retry has the key of the first attempt, even if the task makes a new one`(
+  func `a retry sends the first attempt's key, even if the task generates a new key`(
     isInHeaders: Bool, idempotency: Idempotency
   ) async throws {
     let stub = StubServer(.lost, .widget)
@@ -61,7 +61,7 @@ import Testing
     #expect(keys.count == 2 && keys[0] == keys[1])
   }
 
-  @Test func `a retry has the key of the first attempt, even if the server's preflight makes a new one`() async throws {
+  @Test func `a retry sends the first attempt's key, even if the server's preflight sets a new key`() async throws {
     let stub = StubServer(.lost, .widget) {
       $0.preflight = { $1.headers[.idempotencyKey] = UUID().uuidString }
     }
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [Idempotency.automatic, .key])
-  func `another run of a handle has the key of the first, even if the task makes a new one`(
+  func `a handle's second run sends the first run's key, even if the task generates a new key`(
     isInHeaders: Bool, idempotency: Idempotency
   ) async throws {
     let stub = StubServer(.lost) { $0.retryPolicy = .never }
@@ -85,8 +85,9 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `an event stream reconnects with its first key, even if the task makes a new one`(isInHeaders: Bool) async throws
-  {
+  func `an event stream reconnects with its first key, even if the task generates a new key`(
+    isInHeaders: Bool
+  ) async throws {
     let events = StubLog.Answer.data(Data("data: hello\n\n".utf8), "text/event-stream")
     let stub = StubServer(events, .status(.noContent))
     for try await _ in NewKeyEachTime(isInHeaders: isInHeaders).on(stub.server).events() {}

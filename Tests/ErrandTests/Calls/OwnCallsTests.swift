@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test
-  func `revalidation runs the server's hooks, but not the task's hooks`()
+  func `a revalidation runs the server's hooks but not the task's hooks`()
     async throws
   {
     let seen = Shared<[String]>([])
@@ -95,7 +95,7 @@ import Testing
     #expect(shop.events.moments().count { $0.hasPrefix("joined") } == 1)
   }
 
-  /// Starts three calls that share a request, and answers it when all calls have joined.
+  /// Starts three calls that share a request and answers the request when all calls have joined.
   private func threeCalls(
     _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
   ) async throws -> (shop: CachedShop, calls: [Task<String, any Error>]) {
@@ -115,7 +115,7 @@ import Testing
     return (shop, calls)
   }
 
-  @Test func `statistics count every call of a shared request, but count its bytes once`() async throws {
+  @Test func `statistics count every call that shares a request but count the bytes once`() async throws {
     let (shop, calls) = try await threeCalls { .text("0123456789", for: $0) }
     for call in calls { _ = try await call.value }
     #expect(await eventually { shop.server.manager.callCount == 0 })
@@ -123,7 +123,7 @@ import Testing
     #expect(statistics.map(\.count) == [3] && statistics.map(\.bytesReceived) == [10], "\(Array(statistics))")
   }
 
-  @Test func `the end of a shared request is reported as internal`() async throws {
+  @Test func `the event for the end of a shared request is marked as internal`() async throws {
     let (shop, calls) = try await threeCalls { .status(404, for: $0) }
     for call in calls { _ = try? await call.value }
     await shop.events.balanced()
@@ -158,14 +158,14 @@ import Testing
     _ = try await (plain.value, pinned.value, urgent.value)
     isPinned.withLock { $0 = true }
     _ = try await shop.task().download()
-    #expect(shop.sentCount == 4, "the stored response came over a connection that was not checked against the pins")
+    #expect(shop.sentCount == 4, "the cached response came from a connection that was not checked against the pins")
     isPinned.withLock { $0 = false }
     _ = try await shop.task().download()
     #expect(shop.sentCount == 4)
   }
 
   @Test(arguments: ["refresh", "shared", "networkFirst"])
-  func `a call waiting for internal work on its own queue throws .reentrantQueue`(way: String) async throws {
+  func `a call throws .reentrantQueue if it waits for internal work on its own queue`(way: String) async throws {
     let tokens = QueueingTokens()
     let shop = CachedShop(
       configure: {

@@ -25,7 +25,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `compresses bodies of at least the server's threshold`() async throws {
+    @Test func `compresses a body that is at least as long as the server's threshold`() async throws {
       let compressed = try await sent(Send(), threshold: 1000)
       #expect(compressed.headers.values(for: .contentEncoding) == ["gzip"])
       #expect(compressed.body.data?.prefix(2) == Data([0x1F, 0x8B]) && (compressed.body.data?.count ?? 1000) < 100)
@@ -61,7 +61,7 @@ import Testing
     }
   #endif
 
-  @Test func `does not compress by default, twice, or without a body`() async throws {
+  @Test func `does not compress by default, and never compresses an empty or encoded body`() async throws {
     #expect(try await sent(Send()).headers[.contentEncoding] == nil)
     let coded = try await sent(Send(headers: [.contentEncoding: "br"]), threshold: 0)
     #expect(coded.headers.values(for: .contentEncoding) == ["br"] && coded.body.data?.count == 1000)

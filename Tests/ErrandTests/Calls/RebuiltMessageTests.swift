@@ -15,7 +15,7 @@ import Testing
   }
 
   @Test(arguments: [nil, true, false], [false, true])
-  func `rejects a part that was not requested, even if a step rebuilds the response`(isPerCall: Bool?, isRanged: Bool)
+  func `rejects a range that was not requested, even if a step rebuilds the response`(isPerCall: Bool?, isRanged: Bool)
     async throws
   {
     let shop = VirtualShop(
@@ -104,7 +104,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `does not send a token to another origin after a redirect policy copies the request`(copies: Bool) async throws {
+  func `does not send a token to another origin, even if a redirect policy copies the request`(
+    copies: Bool
+  ) async throws {
     let seen = Shared<[(String, String?)]>([])
     let shop = VirtualShop(
       configure: {
@@ -194,7 +196,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `users do not share a cached response, even if a step copies the request`(
+  @Test(arguments: [false, true])
+  func `does not share a cached response between users, even if a step copies the request`(
     copies: Bool
   ) async throws {
     let shop = CachedShop(

@@ -11,7 +11,7 @@ import Testing
       status, url: request.url, headers: [.contentType: "text/plain"], body: HTTPResponseBody(Data(text.utf8)))
   }
 
-  @Test(arguments: [false, true]) func `sends the same idempotency key with a retry`(isShared: Bool) async throws {
+  @Test(arguments: [false, true]) func `a retry sends the same idempotency key`(isShared: Bool) async throws {
     let shop = StubServer(.status(.serviceUnavailable), .status(.ok)) { $0.coalescesRequests = isShared }
     _ = try await PlainTask().on(shop.server).idempotency(.key).downloadData()
     let keys = shop.requests.map { $0.headers[.idempotencyKey] }
@@ -56,7 +56,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `stores a response for the account of the URL chosen by steps`(
+  @Test(arguments: [false, true])
+  func `caches a response under the account that authenticates the URL chosen by a step`(
     isMoved: Bool
   ) async throws {
     let token = Shared("one")
@@ -77,7 +78,7 @@ import Testing
     #expect(String(decoding: try await task.downloadData(), as: UTF8.self) == "Bearer two")
   }
 
-  @Test func `an attempt clears the retry refusal of an earlier attempt`() async throws {
+  @Test func `the error does not contain the retry refusal of an earlier attempt`() async throws {
     let shop = VirtualShop(configure: {
       $0.preflight = { _, request in request.options.digest = Credential(user: "ann", password: "sesame") }
       $0.retryPolicy = .decided { $0.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `does not cache a response made by a step`(sends: Bool) async throws {
+  @Test(arguments: [false, true]) func `does not cache a response created by a step`(sends: Bool) async throws {
     let cache = MemoryCache()
     let shop = VirtualShop(configure: {
       $0.cache = cache

@@ -21,7 +21,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `observers receive the call's record without a hidden URL`()
+  @Test func `the record that observers receive omits a hidden URL`()
     async throws
   {
     struct Hidden: ServerGETTask {
@@ -40,7 +40,7 @@ import Testing
     #expect(records.last?.title == "" && records.last?.description.contains("hidden\n") == false)
   }
 
-  @Test func `a delay logs its reason on one line, with secrets redacted`() async throws {
+  @Test func `logs the reason for a retry delay on one line with secrets redacted`() async throws {
     let (recorder, lines) = (EventRecorder(), Shared<[String]>([]))
     let failure = TaskError(
       TaskError.Code("odd"), "lost https://shop.test/?token=hunter2\nand more", phase: .sending, wasNotSent: true)
@@ -58,7 +58,7 @@ import Testing
     for text in reported + lines.withLock({ $0 }) + [response.record.description] { #expect(!text.contains("hunter2")) }
   }
 
-  @Test func `a policy's statuses replace the defaults`() async throws {
+  @Test func `the statuses of a policy replace the default statuses`() async throws {
     var policy = RetryPolicy.attempts(2)
     policy.statuses = [.notFound]
     for (status, count) in [(HTTPStatus.notFound, 2), (.serviceUnavailable, 1)] {
@@ -89,7 +89,7 @@ import Testing
     let once = try #require(await taskError { try await upload.run() })
     #expect(
       once.description.contains("gave up after 1 of 3 attempts: the request body can only be read once"), "\(once)")
-    // A 404 is never retried, so the error does not explain it.
+    // A 404 is never retried, so the error does not explain the missing retry.
     let missing = StubServer(.status(404))
     let plain = try #require(await taskError { try await AddWidget().on(missing.server).run() })
     #expect(!plain.description.contains("gave up"), "\(plain)")
@@ -128,7 +128,7 @@ import Testing
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `delays double from the base, with full jitter`() async throws {
+  @Test func `doubles the retry delay after each attempt, with full jitter`() async throws {
     var policy = RetryPolicy.attempts(6)
     let stub = StubServer(.status(503))
     let recorder = EventRecorder()
@@ -141,7 +141,7 @@ import Testing
     let jittered = recorder.delays.dropFirst(5)
     #expect(jittered.count == 5 && Set(jittered).count == 5)
     #expect(zip(jittered, recorder.delays).allSatisfy { $0 < $1 && $0 >= .zero })
-    // Full jitter starts at zero, so over many runs there are delays in every quarter.
+    // Full jitter starts at zero, so many runs produce delays in every quarter of the range.
     let many = StubServer(.status(503))
     await many.server.update { $0.observers = [recorder] }
     let single = RetryPolicy.attempts(2)
@@ -165,7 +165,7 @@ import Testing
     #expect(recorder.delays.last == .milliseconds(900))
   }
 
-  @Test func `fixed delays and allowed Retry-After delays have no jitter`() async throws {
+  @Test func `does not apply jitter to fixed delays or to delays from Retry-After`() async throws {
     let stub = StubServer(.status(503), .status(503, [.retryAfter: "80"]), .widget)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -185,7 +185,7 @@ import Testing
   }
 
   @Test(arguments: [("61", HTTPMethod.get, "60"), ("86400", .get, "60"), ("601", .put, "600")])
-  func `a Retry-After above the cap ends the call with the header's value in the error`(
+  func `a Retry-After above the cap fails the call with an error that contains the value`(
     value: String, method: HTTPMethod, cap: String
   ) async throws {
     let stub = StubServer(.status(503, [.retryAfter: value]), .widget)
@@ -243,7 +243,7 @@ import Testing
     #expect(stub.clock.sleeperCount == 0)
   }
 
-  @Test func `cancelling ends a wait for the next attempt immediately`() async throws {
+  @Test func `cancelling a call immediately ends its retry delay`() async throws {
     let stub = StubServer(.status(503), clock: .manual)
     let recorder = EventRecorder()
     await stub.server.update { $0.observers = [recorder] }
@@ -255,7 +255,7 @@ import Testing
     #expect(recorder.problems == [])
   }
 
-  @Test func `a custom policy receives the attempts, the error and the Retry-After`() async throws {
+  @Test func `a custom policy receives the earlier attempts, the error and the Retry-After delay`() async throws {
     let stub = StubServer(.status(503, [.retryAfter: "9", .setCookie: "a=s3cret"]), .widget)
     let policy = RetryPolicy.decided { failure in
       #expect(failure.error.headers[.setCookie] == Redaction.mark, "secrets are redacted, as in every error")
@@ -278,7 +278,7 @@ import Testing
     }
   }
 
-  @Test func `builds the request again for every attempt`() async throws {
+  @Test func `rebuilds the request for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(503), .widget)
     let counter = Counter()
     await stub.server.update { configuration in

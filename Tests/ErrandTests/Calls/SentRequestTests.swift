@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  @Test func `a response has its request as it was sent, after steps, redirects and cookies`() async throws {
+  @Test func `response.request is the request as sent, after steps, redirects and cookies`() async throws {
     let shop = VirtualShop(
       configure: {
         $0.perAttemptSteps = [Adding()]
@@ -27,7 +27,7 @@ import Testing
     #expect(request?.url.path == "/b" && request?.headers["X-Step"] == "1" && request?.headers[.cookie] == "a=1")
   }
 
-  @Test func `a response from the cache has no request`() async throws {
+  @Test func `a cached response has no request`() async throws {
     let shop = CachedShop(["Cache-Control": "max-age=60"])
     #expect(try await shop.task().run().request != nil)
     #expect(try await shop.task().run().request == nil)

@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test func `retries of unsent requests do not resend a POST that a fallback has sent`() async throws {
+  @Test func `a step that retries unsent requests does not resend a POST that a fallback has sent`() async throws {
     let mirror = StubServer(.lost, configure: { $0.retryPolicy = .never })
     let shop = VirtualShop(
       configure: {
@@ -51,13 +51,13 @@ import Testing
       answer: { _, _, _ in throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) })
     _ = await taskError { try await shop.task(method: .post).run() }
     #expect(mirror.requests.count == 1)
-    // The caller retries unsent requests, too.
+    // The caller also retries unsent requests.
     let caller = await taskError { try await shop.task(method: .post).run() }
     if caller?.wasNotSent == true { _ = await taskError { try await shop.task(method: .post).run() } }
     #expect(mirror.requests.count == 2, "the caller's retry sent the POST again")
   }
 
-  @Test func `wasNotSent is false if the deadline expires after joining a sent request`() async throws {
+  @Test func `wasNotSent is false if the deadline expires after the call has joined a sent request`() async throws {
     let gate = Gate()
     let shop = CachedShop(
       configure: { ($0.coalescesRequests, $0.cache) = (true, nil) },
@@ -76,7 +76,7 @@ import Testing
     _ = try await patient.value
   }
 
-  /// Sends a GET as a POST and throws as soon as it was sent.
+  /// Sends a GET as a POST and throws as soon as the POST has been sent.
   private struct Impatient: PerAttemptStep {
     let isSent: Counter
     let work = Shared<[Task<HTTPResponse, any Error>]>([])
@@ -144,7 +144,7 @@ import Testing
     gate.open()
     _ = try await first.value
     _ = await work.withLock { $0 }?.result
-    #expect(shop.sentCount == 1, "sent after its call ended; wasNotSent: \(error?.wasNotSent as Any)")
+    #expect(shop.sentCount == 1, "the request was sent after its call ended; wasNotSent: \(error?.wasNotSent as Any)")
     place.withLock { $0 = nil }
   }
 }

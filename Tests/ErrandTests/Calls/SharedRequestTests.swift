@@ -11,7 +11,7 @@ import Testing
   private func joined(_ shop: CachedShop) -> Int { shop.events.moments().count { $0.hasPrefix("joined") } }
 
   @Test(arguments: [true, false])
-  func `a call with its own Range header does not share the excerpt of a ranged call`(
+  func `a call with its own Range header does not share the response to a call that uses range(_:)`(
     isRangedFirst: Bool
   ) async throws {
     let whole = String(repeating: "x", count: 100)
@@ -78,7 +78,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
     await shop.clock.pass(.seconds(5))
     #expect(try await second.value == "no")
-    #expect(builds.count == 2, "each call was built once")
+    #expect(builds.count == 2, "the request of each call was built once")
   }
 
 }

@@ -14,7 +14,7 @@ import Testing
 
   private func lengths(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.contentLength] } }
 
-  @Test func `keeps a correct Content-Length but omits it for HEAD and compressed bodies`() async throws {
+  @Test func `sends a correct Content-Length, except for HEAD requests and compressed bodies`() async throws {
     let stub = StubServer(.status(.ok))
     try await Put().on(stub.server).run()
     _ = try await Put().on(stub.server).head()
@@ -62,7 +62,7 @@ import Testing
     for request in stub.requests { try request.check() }
   }
 
-  @Test func `a redirect that drops the body drops Content-Length too`() async throws {
+  @Test func `a redirect that drops the body also drops Content-Length`() async throws {
     let stub = StubServer(.status(307, [.location: "/b"]), .status(.ok)) {
       $0.redirectPolicy = .decide { _, proposal in
         var next = proposal
@@ -74,7 +74,7 @@ import Testing
     #expect(lengths(stub) == ["5000", nil])
   }
 
-  @Test func `checks every Content-Length value`() throws {
+  @Test func `rejects a request if any Content-Length value is wrong`() throws {
     func check(_ headers: HTTPHeaders, _ body: HTTPBody = .bytes(Data(count: 4))) throws {
       try HTTPRequest(.post, .known("https://shop.test/"), headers: headers, body: body).check()
     }

@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], ["send", "run", "data"])
-  func `a step reads the entire body, whatever the caller wants`(
+  func `a step can read the entire body, even if the caller discards it`(
     isPerCall: Bool, verb: String
   ) async throws {
     let bodies = Shared<[Int]>([])
@@ -63,7 +63,8 @@ import Testing
     #expect(bodies.withLock { $0 } == [3000])
   }
 
-  @Test(arguments: [true, false]) func `a step reads a long error body, and the error keeps its beginning`(
+  @Test(arguments: [true, false])
+  func `a step can read a long error body, and the error keeps the beginning of that body`(
     isPerCall: Bool
   ) async throws {
     let bodies = Shared<[Int]>([])

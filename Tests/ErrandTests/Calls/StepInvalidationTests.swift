@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  /// After a PUT, requests a status and returns that response.
+  /// After a PUT, sends a status request and returns its response.
   private struct StatusAfterPUT: PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
@@ -39,7 +39,8 @@ import Testing
     }
   }
 
-  @Test(arguments: Returned.allCases) func `a PUT removes the stored response whatever a step returns`(
+  @Test(arguments: Returned.allCases)
+  func `a PUT removes the cached response, regardless of the response that a step returns`(
     returned: Returned
   ) async throws {
     let shop = CachedShop(
@@ -51,7 +52,7 @@ import Testing
     configuration.cache = shop.cache
     configuration.userAgent = "tests"
     configuration.log = .discard
-    // Stores without the step.
+    // Stores a response without using the step.
     let plain = Server(
       "https://shop.test", configuration: configuration, transport: shop.server.transport,
       manager: shop.server.manager, asDefault: false)

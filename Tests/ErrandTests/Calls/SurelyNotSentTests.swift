@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct SurelyNotSentTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
-  /// Sends the request, then runs another call that fails before it is sent.
+  /// Sends the request, then runs `report`, which makes another call that fails before it is sent.
   private struct Reporting: PerAttemptStep {
     let report: @Sendable () async throws -> Void
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -22,7 +22,7 @@ import Testing
     VirtualShop(.autoAdvancing, configure: configure) { _, request, _ in .status(.created, for: request) }
   }
 
-  @Test func `does not resend a POST that got a 201 if a nested call fails`() async throws {
+  @Test func `does not resend a POST that received a 201 if a nested call fails`() async throws {
     let other = StubServer(.refused)
     let shop = shop { configuration in
       configuration.perAttemptSteps = [Reporting { try await PlainTask().on(other.server).retry(.never).run() }]
@@ -76,7 +76,7 @@ import Testing
     #expect(shop.sentCount == 0 && error.attempts.count == 1)
   }
 
-  /// Does the same around the entire call.
+  /// The per-call version of `Reporting`.
   private struct ReportingOnce: PerCallStep {
     let report: @Sendable () async throws -> Void
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

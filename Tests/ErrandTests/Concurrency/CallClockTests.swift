@@ -7,21 +7,21 @@ import Testing
   private let manual = ManualClock()
   private var clock: CallClock { CallClock(manual) }
 
-  @Test func `returns a value that arrives while the limit expires`() async throws {
+  @Test func `returns a value that arrives as the time limit expires`() async throws {
     let value = wait { try? await Self.untilCancelled() }
     await manual.sleepers(count: 1)
     manual.advance(by: .seconds(1))
     #expect(try await value.value == 7)
   }
 
-  @Test func `returns a value that arrives while the caller is cancelled`() async throws {
+  @Test func `returns a value that arrives as the caller is cancelled`() async throws {
     let value = wait { try? await Self.untilCancelled() }
     await manual.sleepers(count: 1)
     value.cancel()
     #expect(try await value.value == 7)
   }
 
-  @Test func `returns nil when the limit expires, and throws if the caller is cancelled`() async throws {
+  @Test func `returns nil when the time limit expires and throws if the caller is cancelled`() async throws {
     let (expired, cancelled) = (wait(for: Self.untilCancelled), wait(for: Self.untilCancelled))
     await manual.sleepers(count: 2)
     cancelled.cancel()

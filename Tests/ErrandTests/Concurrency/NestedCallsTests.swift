@@ -4,8 +4,8 @@ import Testing
 
 @testable import Errand
 
-/// Calls that make calls in their hooks, at random: on queues, through handles and batches, with tokens and shared
-/// requests. A wait that would never end must be refused, so that every call ends.
+/// Calls whose hooks make random calls on queues, through handles and batches, and with tokens and shared requests.
+/// Every call must end, so a wait that would never end must be refused.
 @Suite(.timeLimit(.minutes(1))) struct NestedCallsTests {
   private struct Nested: PayloadDownloadingTask {
     typealias DownloadPayload = Data

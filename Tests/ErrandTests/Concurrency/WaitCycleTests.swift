@@ -4,9 +4,9 @@ import Testing
 
 @testable import Errand
 
-/// Waits that would never end, across queues, refreshes, shared requests and handles.
+/// Wait cycles across queues, refreshes, shared requests and handles.
 @Suite(.timeLimit(.minutes(1))) struct WaitCycleTests {
-  @Test(arguments: [false, true]) func `a refresh does not wait for the queue of a call that waits for it`(
+  @Test(arguments: [false, true]) func `a refresh does not wait for the queue of a call that waits for the refresh`(
     isRefreshBegunByHolder: Bool
   ) async throws {
     let stub = StubServer(.widget)
@@ -53,9 +53,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a refresh does not join a shared request that waits for it`(coalesces: Bool)
-    async throws
-  {
+  @Test(arguments: [false, true])
+  func `a refresh does not join a shared request that waits for the refresh`(coalesces: Bool) async throws {
     let place = Shared<Server?>(nil)
     let shop = CachedShop(
       configure: {
@@ -170,7 +169,7 @@ import Testing
     await server.manager.cancelAll()
   }
 
-  @Test func `the events of a call end if their reader holds the call's queue`() async throws {
+  @Test func `a call's event stream ends if the stream's reader holds the call's queue`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -185,7 +184,7 @@ import Testing
     await server.manager.cancelAll()
   }
 
-  @Test(arguments: [false, true]) func `a call whose token request waits for the call fails and sends nothing`(
+  @Test(arguments: [false, true]) func `a call fails without sending anything if its token request waits for the call`(
     coalesces: Bool
   ) async throws {
     let place = Shared<Server?>(nil)
@@ -273,7 +272,7 @@ import Testing
     #expect(ended && codes.withLock { $0 } == [.disabled])
   }
 
-  @Test func `creating a stream of events in a hook is not a wait`() async throws {
+  @Test func `creating an event stream in a hook does not count as a wait`() async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     let events = Shared<AsyncStream<TaskEvent>?>(nil)
@@ -290,7 +289,7 @@ import Testing
     #expect(kinds.first == "callStarted" && kinds.last == "callEnded" && stub.requests.count == 2)
   }
 
-  @Test func `calls of two managers do not deadlock on each other's queue`() async throws {
+  @Test func `calls of two managers do not deadlock if they wait for each other's queues`() async throws {
     let (one, two) = (StubServer(.status(.ok)), StubServer(.status(.ok)))
     let (first, second) = (Gate(), Gate())
     await one.server.update { configuration in
@@ -317,7 +316,7 @@ import Testing
     #expect(ended, "two calls wait for each other's queue forever")
   }
 
-  @Test func `a task that outlives its queue access does not make another wait fail`() async throws {
+  @Test func `a Swift task that outlives its queue access does not cause a false deadlock error`() async throws {
     let queues = SerialQueues()
     let (bHeld, mayAsk, cHeld, mayEnd) = (Gate(), Gate(), Gate(), Gate())
     let holder = Task {
@@ -353,7 +352,7 @@ import Testing
     mayEnd.open()
     try await next.value
     let result = await holder.result
-    #expect(throws: Never.self, "refused although nothing would deadlock") { try result.get() }
+    #expect(throws: Never.self, "the wait was refused although there was no deadlock") { try result.get() }
     _ = await left.withLock { $0 }?.result
   }
 }

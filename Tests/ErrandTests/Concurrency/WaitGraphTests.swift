@@ -3,7 +3,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct WaitGraphTests {
-  @Test func `finds waits through other nodes, even in a cycle`() {
+  @Test func `finds indirect waits, even in a cycle`() {
     var graph = WaitGraph()
     graph.add([1], waitingFor: 2)
     graph.add([2, 3], waitingFor: 4)
@@ -13,7 +13,7 @@ import Testing
     #expect(graph.reaches(4, [2]) && !graph.reaches(1, [9]))
   }
 
-  @Test func `a wait ends when each of its calls has stopped waiting`() {
+  @Test func `a wait that was added twice ends when it has been removed twice`() {
     var graph = WaitGraph()
     for _ in 0..<2 { graph.add([1], waitingFor: 2) }
     graph.remove([1], waitingFor: 2)

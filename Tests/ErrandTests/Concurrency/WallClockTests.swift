@@ -18,7 +18,7 @@ import Testing
     }
   }
 
-  @Test func `dates follow the monotonic clock while the system date changes`() {
+  @Test func `dates follow the monotonic clock, even if the system date changes`() {
     let start = Date(timeIntervalSince1970: 1_800_000_000)
     let dates = dates(start)
     machine.withLock { $0 += 86_400 * 365 }
@@ -26,7 +26,7 @@ import Testing
     #expect(dates.now == start + 60)
   }
 
-  @Test func `adopts the system date when it is set`() {
+  @Test func `adopts the system date once the system clock is set`() {
     let dates = dates(Date(timeIntervalSince1970: 5))
     #expect(dates.now == Date(timeIntervalSince1970: 5))
     clock.advance(by: .seconds(4))

@@ -12,11 +12,11 @@ import Testing
     let counts = [("C", 28), ("G", 27), ("R", 9), ("F", 18), ("N", 8), ("B", 8), ("X", 10)]
     let ids = counts.flatMap { letter, count in (1...count).map { "\(letter)\($0)" } }
     #expect(rows.map { $0.first } == ids)
-    let incomplete = rows.filter { $0.count != 5 }  // empty cells are missing
+    let incomplete = rows.filter { $0.count != 5 }  // empty cells are omitted
     #expect(incomplete.isEmpty)
   }
 
-  @Test func `every name in the API column is in the sources`() throws {
+  @Test func `every name in the API column exists in the sources`() throws {
     let names = try Self.namesInSources
     #expect(names.count > 1000)
     for row in rows where row.count == 5 {
@@ -25,11 +25,11 @@ import Testing
         $0.offset % 2 == 1
       }
       let missing = quoted.flatMap { Self.words(in: String($0.element)) }.filter { !names.contains($0) }
-      #expect(missing.isEmpty, "\(row[0]) names \(missing)")
+      #expect(missing.isEmpty, "\(row[0]): the sources do not contain \(missing)")
     }
   }
 
-  @Test func `every guide has the section in the guide column`() throws {
+  @Test func `every section in the guide column exists in its guide`() throws {
     for row in rows where row.count == 5 {
       for entry in row[3].split(separator: "; ") {
         let match = try #require(entry.wholeMatch(of: /`([^`]+\.md)`: (.+)/), "\(row[0]): \(entry)")
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test func `every suite in the test column is in its file`() throws {
+  @Test func `every suite in the test column exists in its file`() throws {
     for row in rows where row.count == 5 {
       for entry in row[4].split(separator: "; ") {
         let match = try #require(entry.wholeMatch(of: /`(\w+)` in `([\w\/]+\.swift)`/), "\(row[0]): \(entry)")
@@ -60,7 +60,7 @@ import Testing
     #expect(text.contains("<key>NSPrivacyCollectedDataTypes</key><array/>"))
   }
 
-  /// The words in the code of the library, without comments.
+  /// The words in the library's code, without comments.
   private static var namesInSources: Set<String> {
     get throws {
       let folder = DocumentedCode.package.appendingPathComponent("Sources")

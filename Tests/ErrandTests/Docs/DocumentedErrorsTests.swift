@@ -80,7 +80,7 @@ import Testing
       }),
   ]
 
-  @Test(arguments: refusals) func `errors with a code documented as not sent report that nothing was sent`(
+  @Test(arguments: refusals) func `an error whose code is documented as not sent has wasNotSent set`(
     _ refusal: Refusal
   )
     async throws

@@ -92,7 +92,7 @@ import Testing
     try check("Sources/Errand/Observers/Events/TaskObserver.swift", says: "Up to 1,000 events are queued.")
   }
 
-  @Test func `the guides state how long to wait for recordings and how many are kept`() throws {
+  @Test func `the guides state the time limits for writing recordings and the number of recordings kept`() throws {
     #expect(RecordingFolder.patience == 1000 && TaskRecorder.patienceAtExit == 1000)
     try check(seeing, says: "the process waits a second for it at exit")
     #expect(TaskRecorder.patience == .seconds(10))
@@ -120,7 +120,7 @@ import Testing
         "A streamed upload buffers at most \(TransferOutbox.highWater >> 10) KiB plus one chunk")
     }
 
-    @Test func `the guide states the limits of a response's head and body`() throws {
+    @Test func `the guide states the size limits of a response's head and body`() throws {
       try check(
         transports, says: "a head above \(HeadLines.largestHead >> 10) KiB, including interim responses",
         "trailer fields above \(HeadLines.largestTrailer >> 10) KiB")
@@ -132,7 +132,7 @@ import Testing
 
     @Test func `the guide states the lifetime of idle connections`() throws {
       let seconds = Int(CurlTransport.Configuration().idleLifetime.inSeconds)
-      #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx after 75 s")
+      #expect(seconds < 60, "many proxies close idle connections after 60 s, and nginx closes them after 75 s")
       try check(transports, says: "when the server does, or after \(seconds) seconds")
       try check(changes, says: "when the server closes it, or after \(seconds) s")
     }
@@ -142,7 +142,7 @@ import Testing
       try check(transports, says: "up to four codings")
     }
 
-    @Test func `the guide states when another thread is used`() throws {
+    @Test func `the guide states when a transfer uses another thread`() throws {
       try check(transports, says: "when a thread carries \(CurlShard.worthwhile) of its transfers")
       let count = try CurlLoop.all.get().count
       #expect(count == min(4, max(1, ProcessInfo.processInfo.activeProcessorCount)))

@@ -77,7 +77,7 @@ import Testing
 
   @Test func `lists every server setting`() { check(ServerConfiguration()) }
 
-  @Test func `lists every field of limits and policies`() {
+  @Test func `lists every field of the limits and policies`() {
     check(ServerConfiguration().timeouts)
     check(RetryPolicy.standard, except: ["decision", "isFixed", "isInherited"])
     check(ThrottleLimits())
@@ -85,7 +85,7 @@ import Testing
   }
 
   #if os(Linux)
-    @Test func `lists every setting of the transport on Linux`() {
+    @Test func `lists every setting of the Linux transport`() {
       check(CurlTransport.Configuration())
       check(TLSSettings())
     }

@@ -7,12 +7,12 @@ import Testing
     "FromAlamofire", "FromConvey", "FromFetcher", "FromGTMSessionFetcher", "FromNitroConnection", "FromRxHttpClient",
   ]
 
-  @Test func `every page is checked and linked from the README`() throws {
+  @Test func `the README links to every page, and every page is checked`() throws {
     let folder = DocumentedCode.package.appendingPathComponent("Docs/moving")
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
     #expect(files.sorted() == Self.pages.map { $0 + ".md" })
     let readme = try DocumentedCode.lines(of: DocumentedCode.package.appendingPathComponent("README.md")).joined()
-    for file in files { #expect(readme.contains("(Docs/moving/\(file))"), "the README does not link \(file)") }
+    for file in files { #expect(readme.contains("(Docs/moving/\(file))"), "the README does not link to \(file)") }
   }
 
   @Test(arguments: pages) func `all code in the right column is compiled`(_ page: String) throws {
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `finds the code spans of a cell`() {
+  @Test func `finds the code spans in a table cell`() {
     #expect(Self.spans(in: "Use `a()` or `b { $0 }`.") == ["a()", "b { $0 }"])
     #expect(Self.spans(in: "`a()`") == ["a()"])
     #expect(Self.spans(in: "There is none.").isEmpty)

@@ -38,7 +38,7 @@
     ]
 
     @Test(arguments: checks)
-    func `a plain transport passes the supported checks`(_ check: TransportConformance.Case) async throws {
+    func `the guide's transport passes every check that it supports`(_ check: TransportConformance.Case) async throws {
       try await check.run()
     }
 

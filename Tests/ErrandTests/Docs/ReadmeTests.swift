@@ -12,7 +12,7 @@ import Testing
       .map { folder.appendingPathComponent($0) }
   }()
 
-  /// The first pages of the other modules that have code.
+  /// The landing pages of the other modules that contain code.
   private static let pages = ["ErrandTransfers", "ErrandInspection"].map {
     DocumentedCode.package.appendingPathComponent("Sources/\($0)/\($0).docc/\($0).md")
   }
@@ -41,7 +41,7 @@ import Testing
     #expect(DocumentedCode.firstLine(of: ["a()", "c()"], missingFrom: source) == "c()")
   }
 
-  @Test func `ignores an unclosed block`() {
+  @Test func `ignores an unclosed code block`() {
     let lines = ["text", "```swift", "a()", "", "b()", "```", "```", "swift test", "```", "```swift", "c()"]
     let blocks = DocumentedCode.blocks(in: lines, opens: { $0 == "```swift" }, closes: { $0 == "```" })
     #expect(blocks == [["a()", "b()"]])
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  /// The code of the tour, without the code listings that it prints.
+  /// The tour's code, without the listings that the tour prints.
   private static var tour: Set<String> {
     get throws {
       var code: Set<String> = []

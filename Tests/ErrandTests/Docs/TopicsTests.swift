@@ -36,7 +36,7 @@ import Testing
 
   /// Returns the names of a module's public top-level types.
   private static func types(of module: String) throws -> Set<String> {
-    // The URLSession files are in two folders, and one folder is a link. They have their own documentation.
+    // The URLSession files have their own documentation. They are in two folders, and one folder is a symlink.
     let shared = "Sources/Errand/Transport/URLSession"
     let path = module == "ErrandURLSession" ? shared : "Sources/\(module)"
     let folder = DocumentedCode.package.appendingPathComponent(path)

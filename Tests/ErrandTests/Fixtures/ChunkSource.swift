@@ -2,7 +2,7 @@ import Errand
 import ErrandTesting
 import Foundation
 
-/// A body in chunks that counts the chunks that were read.
+/// A body source that yields the given chunks and counts how many have been read.
 final class ChunkSource: HTTPBodySource {
   let timings: TransferTimings? = nil
   let trailers = HTTPHeaders()

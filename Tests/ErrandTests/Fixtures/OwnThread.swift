@@ -1,8 +1,8 @@
 import Dispatch
 import Testing
 
-/// Runs tests that compute for seconds on a separate thread. Swift has only one thread per core for all tests, so a busy
-/// thread delays the others past their time limits.
+/// Runs CPU-intensive tests on a separate thread. Swift runs all tests on a pool with one thread per core, so
+/// a test that computes for seconds could delay other tests past their time limits.
 struct OwnThread: SuiteTrait, TestTrait, TestScoping {
   private final class Executor: TaskExecutor {
     private let queue = DispatchQueue(label: "test")
@@ -13,7 +13,7 @@ struct OwnThread: SuiteTrait, TestTrait, TestScoping {
     }
   }
 
-  /// `true`, because the trait of a suite applies to each of its tests.
+  /// `true` because a suite's trait applies to each test in the suite.
   var isRecursive: Bool { true }
 
   func provideScope(
@@ -24,6 +24,6 @@ struct OwnThread: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == OwnThread {
-  /// Runs tests that compute for seconds on a separate thread.
+  /// Runs CPU-intensive tests on a separate thread.
   static var ownThread: Self { Self() }
 }

@@ -6,7 +6,7 @@
   import Glibc
 #endif
 
-/// Returns the CPU time that this thread uses, so that other busy processes don't count.
+/// Returns the CPU time that this thread spends on `work`. Other busy processes don't affect it.
 func processorTime(_ work: () -> Void) -> Duration {
   let start = threadTime()
   work()
@@ -14,7 +14,7 @@ func processorTime(_ work: () -> Void) -> Duration {
 }
 
 private func threadTime() -> Duration {
-  // Uses plain numbers, because the module with the fields of `timespec` can't be imported in every build.
+  // Use plain numbers because the module with the fields of `timespec` can't be imported in every build.
   var time = (seconds: 0, nanoseconds: 0)
   withUnsafeMutablePointer(to: &time) { pointer in
     pointer.withMemoryRebound(to: timespec.self, capacity: 1) { _ = clock_gettime(CLOCK_THREAD_CPUTIME_ID, $0) }

@@ -17,7 +17,7 @@ final class StubLog: Sendable {
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-  /// Adds answers after the remaining ones.
+  /// Appends answers to the remaining answers.
   func enqueue(_ answers: [Answer]) { state.withLock { $0.answers += answers } }
 
   /// Returns the next answer. The last answer repeats.

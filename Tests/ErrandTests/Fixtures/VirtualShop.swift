@@ -55,7 +55,7 @@ struct VirtualShop {
     ShopTask(path: path, httpMethod: method).on(server)
   }
 
-  /// Returns the moments of all calls that contain `text`.
+  /// Returns the descriptions of all calls' moments that contain `text`.
   func moments(containing text: String) -> [String] { events.moments().filter { $0.contains(text) } }
 }
 

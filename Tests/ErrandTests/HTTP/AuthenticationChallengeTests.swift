@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["dGVzdA==", "a.b-c_d~e+f/g", "abc="])
-  func `parses a token68 instead of parameters`(value: String) {
+  func `parses a challenge with a token68 instead of parameters`(value: String) {
     let list = challenges("Negotiate \(value) , Basic realm=\"a,b\"")
     #expect(list.count == 2 && list[0].token68 == value && list[1].realm == "a,b")
   }
@@ -51,7 +51,7 @@ import Testing
     ("Bas(ic realm=a, title=b, Bearer", ["Bearer"]),
     ("", []), (" \t", []), (",,,", []), ("\"", []),
   ])
-  func `skips malformed parts and keeps the others`(text: String, expected: [String]) {
+  func `skips malformed challenges and keeps the valid ones`(text: String, expected: [String]) {
     #expect(words(text) == expected)
   }
 
@@ -79,15 +79,15 @@ import Testing
     #expect(words(expected) == [expected])
   }
 
-  // Chromium drops the third equals sign for its decoder. This parser keeps it, because it can be part of the token
-  // (RFC 9110 §11.2).
+  // Chromium drops the third equals sign to suit its decoder. This parser keeps the sign because it can be part of the
+  // token (RFC 9110 §11.2).
   @Test func `keeps the padding of a token68`() {
     #expect(challenges("NTLM  SGVsbG8sIFdvcmxkCg===").map(\.token68) == ["SGVsbG8sIFdvcmxkCg==="])
-    // "qop=" is a token as well (RFC 9110 §11.2), not a parameter.
+    // "qop=" is also a token68 (RFC 9110 §11.2), not a parameter.
     #expect(challenges("Digest qop=").map(\.parameters.count) == [0])
   }
 
-  @Test func `an unterminated line does not affect the next line`() {
+  @Test func `a malformed field line does not affect the next line`() {
     #expect(words("Basic realm=\"a", "Bearer realm=b") == [#"Basic realm="a""#, #"Bearer realm="b""#])
     #expect(words("Basic realm=\"a\"b", "Bearer realm=b") == [#"Bearer realm="b""#])
   }

@@ -33,7 +33,7 @@ import Testing
 
   // RFC 9111 §4.2.1: "When there is more than one value present for a given directive (...), either the first
   // occurrence should be used or the response should be considered stale."
-  @Test func `uses the first of several different values`() {
+  @Test func `uses the first value of a repeated directive`() {
     #expect(read("max-age=1, max-age=100").seconds("max-age") == .stated(1))
     #expect(read("max-age=x", "max-age=100").seconds("max-age") == .malformed)
   }
@@ -48,7 +48,7 @@ import Testing
     #expect(read("max-age=007").seconds("max-age") == .stated(7))
   }
 
-  @Test func `skips invalid directives and keeps those around them`() {
+  @Test func `skips invalid directives and keeps the valid ones`() {
     let read = read(", ,;, =5, \"quoted\", no-store , max-age=5,,")
     #expect(read.directives.map(\.name) == ["no-store", "max-age"])
     #expect(CacheControl([:]).directives.isEmpty)
@@ -65,7 +65,7 @@ import Testing
     #expect(read(String(repeating: "max-age=1,", count: 100_000)).directives.count == 100_000)
   }
 
-  // If `no-store` is missed, the cache stores a response that it must not store.
+  // If the parser missed `no-store`, the cache would store a response that it must not store.
   @Test(arguments: [
     "max-age=60; no-store", "private no-store", "max-age=60 no-store", "no-store;max-age=60", "public;no-store",
     "max-age=60,no-store;", "max-age=\"60, no-store", "\"no-store", "max-age=60;NO-STORE", "max-age=60\tno-store",

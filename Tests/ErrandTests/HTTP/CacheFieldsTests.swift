@@ -14,11 +14,11 @@ import Testing
     }
   }
 
-  // RFC 9110 §8.8.3: a tag has quotes. Browsers send a malformed tag back unchanged.
+  // RFC 9110 §8.8.3: a tag requires quotes. Browsers send a malformed tag back unchanged.
   @Test(arguments: [
     "abc", "W/abc", "'abc'", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "\"a\"b\"", "5d8c72a5:0", "a b", "1-2,gzip",
     "W/", "{1}",
-  ]) func `parses a malformed tag as a weak tag with the same characters`(text: String) throws {
+  ]) func `parses a malformed tag as a weak tag with the same text`(text: String) throws {
     let tag = try #require(EntityTag(lenient: " \(text) "))
     #expect(tag.text == text && tag.isWeak && EntityTag(text) == nil)
     #expect(tag.matchesWeakly(tag) && !tag.matchesStrongly(tag))
@@ -29,11 +29,11 @@ import Testing
   @Test(arguments: [
     "", " ", "*", "a, *", "\"a\", \"b\"", "\"a\",", ",", "caf\u{FFFD}", String(repeating: "e", count: 5000),
   ])
-  func `does not parse a tag from empty, ambiguous or oversized text`(text: String) {
+  func `rejects an empty, ambiguous or oversized tag`(text: String) {
     #expect(EntityTag(lenient: text) == nil)
   }
 
-  @Test func `lenient and strict parsing of a valid tag have the same result`() throws {
+  @Test func `lenient and strict parsing of a valid tag give the same result`() throws {
     #expect(
       EntityTag(lenient: "\"abc\"") == EntityTag("\"abc\"") && EntityTag(lenient: "W/\"a\"") == EntityTag("W/\"a\""))
   }
@@ -65,7 +65,7 @@ import Testing
 
   // RFC 9111 §4.1: fields match if they can be transformed by "adding or removing whitespace, where allowed in the
   // header field's syntax" or "combining multiple header field lines with the same field name".
-  @Test func `ignores whitespace and line splits when it compares field values`() {
+  @Test func `ignores whitespace and the division into lines when comparing field values`() {
     let one: HTTPHeaders = ["Accept": "a , b", "accept": "c"]
     #expect(Vary.value(of: "ACCEPT", in: one) == Vary.value(of: "accept", in: ["Accept": "a,b,\tc"]))
     #expect(Vary.value(of: "accept", in: one) != Vary.value(of: "accept", in: ["Accept": "a,b"]))
@@ -75,7 +75,7 @@ import Testing
   // RFC 9111 §5.1: "a cache encountering a message with a list-based Age field value SHOULD use the first member of the
   // field value, discarding subsequent ones. If the field value (...) is invalid (...), a cache SHOULD ignore the
   // field."
-  @Test func `uses the first of several ages and ignores an invalid one`() {
+  @Test func `uses the first of several Age values and ignores an invalid value`() {
     #expect(Age.seconds(in: ["Age": "7"]) == 7 && Age.seconds(in: ["Age": "7, 100"]) == 7)
     #expect(Age.seconds(in: ["Age": "7", "age": "100"]) == 7)
     #expect(Age.seconds(in: ["Age": "99999999999999999999"]) == DeltaSeconds.largest)
@@ -101,7 +101,7 @@ import Testing
     if text.utf8.count < 20 { #expect(ByteRange(["Range": text]) == range) }
   }
 
-  @Test func `an empty range, or one before the first byte, is invalid`() {
+  @Test func `an empty range and a range before the first byte are invalid`() {
     for range in [ByteRange(7..<7), .first(0), .first(-1), .last(0), .last(-1), ByteRange((-1)...), ByteRange(-5...5)] {
       #expect(!range.isValid)
     }
@@ -117,7 +117,7 @@ import Testing
     "", "bytes", "bytes=", "bytes=-", "bytes=5-4", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=1--2",
     "bytes=+1-2",
     "bytes=9999999999999999999-",
-  ]) func `rejects a field unless it is a single byte range`(text: String) {
+  ]) func `rejects a Range field unless it contains a single byte range`(text: String) {
     #expect(ByteRange(["Range": text]) == nil)
     #expect(ByteRange(["Range": "bytes=0-1", "range": "bytes=0-1"]) == nil)
   }

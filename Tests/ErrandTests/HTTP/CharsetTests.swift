@@ -33,7 +33,7 @@ import Testing
   @Test(arguments: [
     ("iso-8859-2", String.Encoding.isoLatin2), ("windows-1250", .windowsCP1250), ("windows-1253", .windowsCP1253),
     ("windows-1254", .windowsCP1254),
-  ]) func `decodes single bytes like Foundation`(label: String, encoding: String.Encoding) throws {
+  ]) func `decodes single bytes as Foundation does`(label: String, encoding: String.Encoding) throws {
     var known = 0
     for byte in UInt8.min...UInt8.max {
       guard let expected = String(data: Data([byte]), encoding: encoding) else { continue }
@@ -45,7 +45,7 @@ import Testing
     #expect(known > 230)
   }
 
-  /// The labels in the Encoding Standard, one line per encoding, except those of `replacement` and `x-user-defined`.
+  /// The labels in the Encoding Standard, except those of UTF-16, `replacement` and `x-user-defined`.
   static let labels = """
     unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8
     866 cp866 csibm866 ibm866
@@ -97,7 +97,7 @@ import Testing
       ("cyrillic", [0xB0], "А"), ("arabic", [0xC7], "ا"), ("latin6", [0xA2], "Ē"), ("csisolatin5", [0xFD], "ı"),
       ("unicode", [0xAC, 0x20], "€"), ("utf-16", [0xFF, 0xFE, 0xAC, 0x20], "€"),
     ] as [(String, [UInt8], String)])
-  func `decodes text by any label of its charset`(label: String, bytes: [UInt8], text: String) throws {
+  func `decodes text using any label of its charset`(label: String, bytes: [UInt8], text: String) throws {
     #expect(try Charset.text(of: Data(bytes), in: label) == text)
   }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 6266, and names that are safe to use in any folder.
+/// `Content-Disposition` fields (RFC 6266), and file names that are safe to use in any folder.
 @Suite(.timeLimit(.minutes(1))) struct ContentDispositionTests {
   @Test(arguments: [
     ("Attachment; filename=example.html", "attachment", "example.html"),
@@ -63,7 +63,7 @@ import Testing
     #expect(ContentDisposition("") == nil && ContentDisposition(";") == nil && ContentDisposition("; a") == nil)
   }
 
-  @Test func `uses the first of several lines`() {
+  @Test func `uses the first of several Content-Disposition lines`() {
     let headers: HTTPHeaders = [
       .contentDisposition: "attachment; filename=a.txt", .contentDisposition: "attachment; filename=b.txt",
     ]
@@ -102,7 +102,7 @@ import Testing
     #expect(Array(name.unicodeScalars) == Array(safe.unicodeScalars))
   }
 
-  @Test func `derives a missing name from the URL path, and the extension from the media type`() {
+  @Test func `derives a missing name from the URL path and a missing extension from the media type`() {
     #expect(name(nil) == "report" && name(nil, "https://a.test/") == "download")
     #expect(name(nil, "https://a.test/a%2F..%2Fb?x=y", "image/png; q=1") == "b.png")
     #expect(name("x", "https://a.test/", "application/json") == "x.json")

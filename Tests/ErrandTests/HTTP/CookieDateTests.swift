@@ -12,7 +12,7 @@ import Testing
     "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
     "08:49:37 6 november 1994", "1994 nov 06 8:49:37", "6/NOVEMBRE/94 8:49:37", "Sun, 6th 08:49:37.5 Nov. 1994 PST",
     "\tNov;6;;1994;08:49:37;\t", "6 nov 94x 08:49:37Z 2031 12", "x Sun! 06 Nov 1994 08:49:37 +0100",
-  ]) func `parses date parts in any order, with any delimiters and trailing text`(text: String) {
+  ]) func `parses date components in any order, with any delimiters and trailing text`(text: String) {
     #expect(CookieDate.parse(text) == Self.moment)
   }
 
@@ -22,7 +22,7 @@ import Testing
   @Test(arguments: [
     ("70", 1970), ("99", 1999), ("00", 2000), ("69", 2069), ("1601", 1601), ("9999", 9999), ("070", 1970),
   ])
-  func `maps a two-digit year to 1970 through 2069`(digits: String, year: Int) throws {
+  func `maps a two-digit year to the years 1970 through 2069`(digits: String, year: Int) throws {
     let date = try #require(CookieDate.parse("6 Nov \(digits) 08:49:37"))
     #expect(HTTPDate.civil(Int((date.timeIntervalSince1970 / 86_400).rounded(.down))).year == year)
   }
@@ -37,7 +37,7 @@ import Testing
     "6 Nov 1994 08:60:37", "6 Nov 1994 08:49:60", "6 Nov 1994 08:49:377", "6 Nov 1994 008:49:37", "6 Nov 1994 08:49",
     "6 Nov 19945 08:49:37", "006 Nov 1994 08:49:37", "6 Nnv 1994 08:49:37", "٦ Nov 1994 08:49:37",
     "6 Nov 1994 0８:49:37",
-  ]) func `rejects a date with a missing or invalid part`(text: String) {
+  ]) func `rejects a date with a missing or invalid component`(text: String) {
     #expect(CookieDate.parse(text) == nil)
   }
 

@@ -35,19 +35,19 @@ import Testing
   // interpret a timestamp that appears to be more than 50 years in the future as representing the most recent year in
   // the past that had the same last two digits."
   @Test(arguments: [("23", 2023), ("73", 2073), ("74", 1974), ("00", 2000), ("99", 1999), ("24", 2024)])
-  func `maps a two-digit year to within fifty years from now`(digits: String, year: Int) throws {
+  func `maps a two-digit year to a date at most fifty years in the future`(digits: String, year: Int) throws {
     let date = try #require(HTTPDate.parse("Monday, 06-Nov-\(digits) 00:00:00 GMT", now: Self.now))
     #expect(HTTPDate.civil(Int(date.timeIntervalSince1970 / 86_400)).year == year)
   }
 
-  @Test func `counts the fifty years to the day`() throws {
+  @Test func `applies the fifty-year limit of two-digit years to the exact day`() throws {
     // 13 November 2073 is less than fifty years away, and 16 November 2073 is more than fifty years away.
     let near = try #require(HTTPDate.parse("Monday, 13-Nov-73 00:00:00 GMT", now: Self.now))
     let far = try #require(HTTPDate.parse("Thursday, 16-Nov-73 00:00:00 GMT", now: Self.now))
     #expect(near > Self.now && far < Self.now)
   }
 
-  @Test func `treats second 60 as the second after the 59th`() {
+  @Test func `parses second 60 as the first second of the next minute`() {
     #expect(
       HTTPDate.parse("Sat, 31 Dec 2016 23:59:60 GMT") == HTTPDate.parse("Sun, 01 Jan 2017 00:00:00 GMT"))
   }

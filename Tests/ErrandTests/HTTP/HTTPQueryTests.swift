@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct HTTPQueryTests {
-  @Test func `writes items in order, with repeated names`() {
+  @Test func `writes items in order and keeps repeated names`() {
     var query: HTTPQuery = ["b": "1", "a": "2", "b": "3"]
     query.add("c", "")
     #expect(query.encoded == "b=1&a=2&b=3&c=")

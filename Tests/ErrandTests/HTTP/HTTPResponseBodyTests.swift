@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Bodies that are collected and then read again.
+/// Streaming, collecting, cancelling and rereading response bodies.
 @Suite(.timeLimit(.minutes(1))) struct HTTPResponseBodyTests {
   /// Yields pieces, then ends or throws. Records cancellation and deallocation.
   private final class Source: HTTPBodySource {
@@ -38,7 +38,7 @@ import Testing
     return text
   }
 
-  @Test func `a collected body can be read again without its source and keeps its trailers`() async throws {
+  @Test func `a collected body can be read again and keeps its trailers after its source is released`() async throws {
     let gone = Shared(false)
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true, gone: gone))
     #expect(!body.isInMemory && !gone.withLock { $0 })
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: [false, true], [false, true])
-  func `a source that ends when it is cancelled does not end the body`(collects: Bool, isFile: Bool) async throws {
+  func `a failed body throws even if its cancelled source ends normally`(collects: Bool, isFile: Bool) async throws {
     let source = PoliteSource()
     let body = isFile ? HTTPResponseBody(File(source)) : HTTPResponseBody(source)
     let reader = Task {
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a streamed body has a single reader, which gets the entire body`(collects: Bool) async throws {
+  func `a streamed body allows only one reader, and that reader gets the entire body`(collects: Bool) async throws {
     let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
     let body = HTTPResponseBody(StreamSource(stream))
     let reader = Task { try await body.reduce(into: Data()) { $0 += $1 } }
@@ -122,7 +122,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a source that ends when its task is cancelled does not end the body`(collects: Bool) async throws {
+  func `a cancelled reader throws even if the body's source ends normally`(collects: Bool) async throws {
     let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
     continuation.yield(Data("first".utf8))
     let body = HTTPResponseBody(StreamSource(stream))
@@ -136,14 +136,14 @@ import Testing
     withExtendedLifetime(continuation) {}
   }
 
-  @Test func `the rest of a body whose loop was left early is not returned, even if its source has it`() async throws {
+  @Test func `reading a body whose loop was left early throws, even if its source has more data`() async throws {
     let body = HTTPResponseBody(Source(["first", "second"], isWhole: true))
     for try await _ in body { break }
     await #expect(throws: HTTPBodyConsumedError.self) { try await body.collect() }
     await #expect(throws: HTTPBodyConsumedError.self) { try await body.next() }
   }
 
-  @Test func `a reader of a file continues when the body is cancelled`() async throws {
+  @Test func `cancelling a file body does not interrupt its reader`() async throws {
     let file = File(Source(["first", "second"], isWhole: true))
     let body = HTTPResponseBody(file)
     let reader = body.makeAsyncIterator()
@@ -187,7 +187,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await own.next() }
   }
 
-  @Test func `runs end handlers in order, followed by handlers added at the end`() {
+  @Test func `runs end handlers in order, including handlers added during and after the end`() {
     let body = HTTPResponseBody()
     let order = Shared<[String]>([])
     body.onEnd { _, _ in
@@ -210,7 +210,7 @@ import Testing
     }
   }
 
-  @Test func `a step reads an entire error body, and the error keeps its beginning`() async throws {
+  @Test func `a step can read an entire error body, and the error keeps the beginning of the body`() async throws {
     struct Reader: PerCallStep {
       let seen: Shared<String>
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

@@ -16,7 +16,7 @@ import Testing
     ("https://u:p@%E4%BE%8B%E3%81%88.%E3%83%86%E3%82%B9%E3%83%88:8443/x", "https://xn--r8jz45g.xn--zckzah:8443"),
     ("https://shop%E3%80%82example/", "https://shop.example:443"),
   ])
-  func `a host name has one canonical form in any script`(text: String, origin: String) throws {
+  func `a host name in any script has one canonical form`(text: String, origin: String) throws {
     #expect(Origin(try #require(URL(string: text)))?.description == origin)
   }
 
@@ -24,7 +24,7 @@ import Testing
     ("%EF%BC%91%EF%BC%92%EF%BC%97.1", "127.0.0.1"), ("%EF%BD%8Cocalhost", "localhost"),
     ("%E2%93%9B%E2%93%9E%E2%93%92%E2%93%90%E2%93%9B%E2%93%97%E2%93%9E%E2%93%A2%E2%93%A3", "localhost"),
   ])
-  func `full-width and circled forms of a loopback name are loopback`(host: String, form: String) throws {
+  func `recognizes a loopback host in full-width and circled characters`(host: String, form: String) throws {
     let origin = try #require(Origin(.known("http://\(host):81/")))
     #expect(origin.host == form && origin.isLoopback)
   }
@@ -37,7 +37,7 @@ import Testing
     if let url = URL(string: "http://\(host)/") { #expect(Origin(url) == nil) }
   }
 
-  @Test func `host settings apply to every spelling of a name`() {
+  @Test func `host settings apply to every spelling of a host name`() {
     let pins: PublicKeyPins = ["bücher.example": ["sha256/AAAA"], "*.faß.example": ["sha256/BBBB"]]
     #expect(pins.pins(for: "xn--bcher-kva.example") != nil)
     #expect(pins.pins(for: "api.xn--fa-hia.example") != nil)
@@ -47,7 +47,7 @@ import Testing
     #expect(configuration.insecureHosts == ["xn--bcher-kva.example"])
   }
 
-  @Test func `the error without libidn2 says what to install`() {
+  @Test func `if libidn2 is missing, the error says what to install`() {
     let error = #expect(throws: HostName.Refusal.self) {
       try HostName(Array("b%C3%BCcher.example".utf8)) { (_) throws(HostName.Refusal) in throw .noConverter }
     }

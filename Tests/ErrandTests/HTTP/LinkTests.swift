@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 8288.
+/// `Link` fields (RFC 8288).
 @Suite(.timeLimit(.minutes(1))) struct LinkTests {
   private func links(_ lines: String...) -> [Link] {
     Link.links(in: HTTPHeaders(lines.map { .init(.link, $0) }), of: .known("https://a.test/b/c?d#e"))
@@ -23,12 +23,12 @@ import Testing
     #expect(links(line).map(\.url.absoluteString) == [target])
   }
 
-  @Test func `parses several relations in any case, from the first rel parameter only`() {
+  @Test func `parses relations in any case, but only from the first rel parameter`() {
     #expect(links("<x>; rel=\"Next \tLAST next\"; rel=first").map(\.relations) == [["next", "last"]])
     #expect(links("<x>; title=none").map(\.relations) == [[]])
   }
 
-  @Test func `combines lines and members into one list`() {
+  @Test func `combines the links of all field lines into one list`() {
     let all = links("<a>; rel=next; title=\"x, <y>; rel=no\", <b>; rel=last", "<c>")
     #expect(all.map(\.url.lastPathComponent) == ["a", "b", "c"] && all[0].parameters["title"] == "x, <y>; rel=no")
   }
@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(arguments: ["", "<x", "x>; rel=next", "rel=next", "<x>; anchor=\"#y\"; rel=next", "<http://[>; rel=next", "<"])
-  func `skips invalid links and links with another context`(line: String) { #expect(links(line).isEmpty) }
+  func `skips invalid links and links with a different context`(line: String) { #expect(links(line).isEmpty) }
 
   @Test func `parses a hostile line in one pass`() {
     #expect(links(String(repeating: "<", count: 20_000)).isEmpty)

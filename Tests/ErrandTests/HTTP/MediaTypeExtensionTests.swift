@@ -8,7 +8,7 @@ import Testing
     ("json", "application/json", "public.json"), ("pdf", "application/pdf", "com.adobe.pdf"),
     ("png", "image/png", "public.png"),
     ("zip", "application/zip", "public.zip-archive"), ("mp4", "video/mp4", "public.mpeg-4"),
-  ]) func `maps between extensions, media types and uniform type identifiers`(
+  ]) func `maps between file extensions, media types and uniform type identifiers`(
     ending: String, type: String, identifier: String
   ) {
     let media = MediaType(type)

@@ -31,7 +31,7 @@ import Testing
   @Test(arguments: [
     "", "\t", "/", "text", "text/", "/html", "text/ html", "text /html", "te xt/html", "text/html/x", "text/html(x)",
     "(/x", "x/é", "text;a=/b", "\u{B}x/x", "x/x\u{B}", "x/\u{212A}",
-  ]) func `a type without a valid essence has no normalized form`(value: String) {
+  ]) func `a media type without a valid essence has no normalized form`(value: String) {
     #expect(MediaType(value).normalized == nil)
   }
 
@@ -77,7 +77,7 @@ import Testing
     (["text/html", "garbage"], "text/html"), ([",text/html,"], "text/html"), (["*/*"], nil), ([""], nil),
     (["", ""], nil),
     ([], nil),
-  ]) func `uses the last valid line of several Content-Type lines`(lines: [String], type: String?) {
+  ]) func `uses the last valid media type of several Content-Type lines`(lines: [String], type: String?) {
     #expect(self.type(lines) == type)
     if !lines.isEmpty { #expect(self.type([lines.joined(separator: ", ")]) == type) }
   }
@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(arguments: [" gbk", "'utf-8'", " \"utf-8\"", "utf-8\t"])
-  func `finds a charset despite quotes and whitespace`(
+  func `ignores quotes and whitespace around a charset label`(
     label: String
   ) throws { #expect(try Charset.text(of: Data([0x41]), in: label) == "A") }
 }

@@ -2,7 +2,7 @@ import Errand
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct MediaTypeTests {
-  @Test func `a semicolon ends the type, regardless of the scalar that follows`() {
+  @Test func `a semicolon ends the type even if a combining character follows`() {
     #expect(MediaType("Text/HTML ;\u{301}x").essence == "text/html")
   }
 

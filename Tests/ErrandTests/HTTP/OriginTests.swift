@@ -77,7 +77,7 @@ import Testing
     "a%3Fb", "a%23b", "a%5Bb", "a%5Cb", "a%", "a%zz", "[::1%25]", "[::g]", "[v1.x]", "a!b", "a,b",
     "0x",
   ])
-  func `rejects an invalid host, or a host that decoding would change`(host: String) {
+  func `rejects a host that is invalid before or after percent-decoding`(host: String) {
     // Foundation rejects some of these URLs too.
     for url in [URL(string: "http://\(host)/"), URL(string: "http://\(host)/", encodingInvalidCharacters: false)] {
       if let url { #expect(Origin(url) == nil, "\(url.absoluteString)") }

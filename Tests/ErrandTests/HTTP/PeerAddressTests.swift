@@ -12,7 +12,8 @@ import Testing
 #endif
 
 @Suite(.timeLimit(.minutes(1))) struct PeerAddressTests {
-  // IANA IPv4 Special-Purpose Address Registry (RFC 6890 §2.2.2), with the first and the last address of each block.
+  // The first and last address of each block in the IANA IPv4 Special-Purpose Address Registry (RFC 6890 §2.2.2), and
+  // of the multicast block.
   @Test(arguments: [
     ("0.0.0.0", "0.255.255.255"), ("10.0.0.0", "10.255.255.255"), ("100.64.0.0", "100.127.255.255"),
     ("127.0.0.0", "127.255.255.255"), ("169.254.0.0", "169.254.255.255"), ("172.16.0.0", "172.31.255.255"),
@@ -46,7 +47,7 @@ import Testing
     "2002::", "2002:808:808::1", "2002:a00:1::1", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "3fff::",
     "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", "4000::", "5f00::1", "fc00::", "fd00::1",
     "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "fe80::1", "febf::1", "fec0::1", "ff02::1", "ffff::1",
-    // IPv6 addresses that embed an IPv4 address are classified by that address.
+    // IPv4-mapped and NAT64 addresses are classified by their IPv4 address. IPv4-translated addresses are never public.
     "::ffff:10.0.0.1", "::ffff:127.0.0.1", "::ffff:169.254.169.254", "64:ff9b::10.0.0.1", "64:ff9b::127.0.0.1",
     "64:ff9b::192.0.2.1", "::ffff:0:10.0.0.1", "::ffff:0:8.8.8.8",
   ])
@@ -54,7 +55,7 @@ import Testing
     #expect(!(try #require(PeerAddress(text)).isPublic))
   }
 
-  // RFC 4291 §2.4. An address that embeds an IPv4 address is public if that address is public (RFC 4291 §2.5.5.2, RFC
+  // RFC 4291 §2.4. An IPv4-mapped or NAT64 address is public if its IPv4 address is public (RFC 4291 §2.5.5.2, RFC
   // 6052 §2.1).
   @Test(arguments: [
     "2000::1", "2001:200::1", "2001:db7:ffff::1", "2001:db9::1", "2003::1", "2400:cb00::1", "2606:4700::1111",
@@ -73,8 +74,7 @@ import Testing
     ("http://[fe80::1%25eth0]/", "fe80::1"),
     ("http://%31%30.0.0.1/", "10.0.0.1"),
   ])
-  func `RFC 3986 §7.4: parses an unusual literal as the address that it represents`(url: String, address: String) throws
-  {
+  func `RFC 3986 §7.4: parses an unusual IP literal as the address it stands for`(url: String, address: String) throws {
     let origin = try #require(Origin(.known(url)))
     let peer = try #require(PeerAddress(origin.host, port: origin.port))
     #expect(peer.description == address && !peer.isPublic && peer.port == 80)

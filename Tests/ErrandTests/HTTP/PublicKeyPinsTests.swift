@@ -4,7 +4,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct PublicKeyPinsTests {
-  @Test func `an exact host takes precedence over a wildcard, which matches one label`() {
+  @Test func `an exact host takes precedence over a wildcard, and a wildcard matches one label`() {
     let pins: PublicKeyPins = ["API.example.com": ["sha256/A"], "*.example.com": ["B"]]
     #expect(pins.pins(for: "api.example.com") == ["A"])
     #expect(pins.pins(for: "www.EXAMPLE.com") == ["B"])
@@ -12,7 +12,7 @@ import Testing
     #expect(pins.pins(for: "example.com") == nil)
   }
 
-  @Test func `registering a key adds it to the host's keys, in any spelling of the host`() {
+  @Test func `registering a key in any spelling of the host adds it to the host's keys`() {
     var pins = PublicKeyPins()
     for (key, host) in [("sha256/A", "api.example.com"), ("B", "API.example.com"), ("C", "*.example.com")] {
       pins.register(key, for: host)
@@ -38,7 +38,7 @@ import Testing
     #expect(PublicKeyInfo.der(.ellipticCurve(bits: 256), key: expected.suffix(65)) == expected)
   }
 
-  // `openssl rsa -pubout` and `openssl rsa -RSAPublicKey_out`, both as DER.
+  // The keys were written as DER by `openssl rsa -RSAPublicKey_out` and `openssl rsa -pubout`.
   @Test func `encodes an RSA key like OpenSSL`() throws {
     let bare = try #require(
       Data(
@@ -61,7 +61,7 @@ import Testing
   @Test(arguments: [
     "https://plain.example", "plain.example:443", "plain.example/", " plain.example ", "PLAIN.example.",
   ])
-  func `accepts a host written as part of a URL`(text: String) {
+  func `accepts a host with a scheme, port, slash, trailing dot or whitespace`(text: String) {
     let pins: PublicKeyPins = [text: ["A"]]
     #expect(pins.pins(for: "plain.example") == ["A"])
     #expect(pins.pins(for: "other.example") == nil && pins.unknownHosts.isEmpty)

@@ -45,12 +45,12 @@ import Testing
   @Test(arguments: [
     ("localhost", nil), ("com", nil), ("example.com", "example.com"), ("co.uk", nil), ("shop.co.uk", "shop.co.uk"),
     ("a.shop.com.au", "shop.com.au"), ("me.github.io", "me.github.io"), ("a.b.shop.test", "shop.test"),
-  ]) func `without a list, single labels and common second levels are suffixes`(host: String, domain: String?) {
+  ]) func `without a list, single labels and common second-level domains are suffixes`(host: String, domain: String?) {
     #expect(PublicSuffixes().registrableDomain(of: host) == domain)
   }
 
   @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")))
-  func `reads the system's list`() {
+  func `reads the system's public suffix list`() {
     let system = PublicSuffixes.system
     #expect(system.isSuffix("co.uk") && system.isSuffix("github.io") && system.isSuffix("com"))
     #expect(system.isSuffix("any.kobe.jp") && !system.isSuffix("city.kobe.jp"))

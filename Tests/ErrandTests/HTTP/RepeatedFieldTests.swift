@@ -29,21 +29,21 @@ import Testing
 
   @Test(arguments: [
     ["bytes 2-4/10"], ["Bytes\t2-4/10"], ["bytes  2 - 4 / 10 "], ["bytes 2-4/10", "bytes 2-4/10"],
-  ]) func `parses a content range despite whitespace and repetition`(lines: [String]) {
+  ]) func `parses a Content-Range with extra whitespace or repeated lines`(lines: [String]) {
     let range = ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) }))
     #expect(range?.positions == 2...4 && range?.length == 10)
   }
 
-  // A wrong guess would write the body to the wrong place in the file.
+  // A wrong guess would write the body to the wrong position in the file.
   @Test(arguments: [
     ["bytes=2-4/10"], ["2-4/10"], ["bytes2-4/10"], ["bytes: 2-4/10"], ["bytes 2-4"], ["bytes 2 4/10"],
     ["bytes 2-4/1 0"],
     ["bytes 2-4/10", "bytes 2-4/11"], ["bytes 2-4/10, bytes 2-4/10"], ["lines 2-4/10"], ["bytes +2-4/10"],
-  ]) func `rejects an ambiguous content range`(lines: [String]) {
+  ]) func `rejects an invalid or ambiguous Content-Range`(lines: [String]) {
     #expect(ContentRange(HTTPHeaders(lines.map { .init(.contentRange, $0) })) == nil)
   }
 
-  @Test func `parses the complete length of an unsatisfied content range`() {
+  @Test func `parses the complete length in an unsatisfied Content-Range`() {
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes  * / 10"]) == 10)
     #expect(ContentRange.completeLength([.contentRange: "bytes */10", "content-range": "bytes */11"]) == nil)

@@ -10,18 +10,18 @@ import Testing
   private let now = Date(timeIntervalSince1970: 784_111_777)
 
   @Test(arguments: [("0", 0), ("120", 120), (" 7 ", 7)])
-  func `reads a number of seconds`(value: String, seconds: Int) {
+  func `parses a delay in seconds`(value: String, seconds: Int) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(seconds))
   }
 
-  @Test func `measures a date from the response's Date field`() {
+  @Test func `computes the delay for a date relative to the response's Date field`() {
     let headers: HTTPHeaders = [
       "Date": "Sun, 06 Nov 1994 08:49:37 GMT", "Retry-After": "Sun, 06 Nov 1994 08:51:07 GMT",
     ]
     #expect(RetryAfter.delay(in: headers, now: now) == .seconds(90))
   }
 
-  @Test func `measures a date from now if there is no Date field`() {
+  @Test func `computes the delay for a date relative to now if there is no Date field`() {
     #expect(RetryAfter.delay(in: [.retryAfter: "Sun, 06 Nov 1994 08:49:47 GMT"], now: now) == .seconds(10))
   }
 
@@ -49,7 +49,7 @@ import Testing
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .milliseconds(milliseconds))
   }
 
-  @Test func `uses the longest delay of several lines`() {
+  @Test func `uses the longest delay of several Retry-After lines`() {
     let lines: HTTPHeaders = [.retryAfter: "2", .retryAfter: "Sun, 06 Nov 1994 08:49:47 gmt", .retryAfter: "soon"]
     #expect(RetryAfter.delay(in: lines, now: now) == .seconds(10))
     let dates: HTTPHeaders = [
@@ -60,13 +60,13 @@ import Testing
   }
 
   @Test(arguments: ["9223372036854775808", "99999999999999999999", String(repeating: "9", count: 400)])
-  func `clamps a number that is too large to the longest delay`(value: String) {
+  func `clamps an excessively large number to the longest delay`(value: String) {
     #expect(RetryAfter.delay(in: [.retryAfter: value], now: now) == .seconds(Int64.max))
   }
 
-  @Test func `returns nil without the header`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
+  @Test func `returns nil if there is no Retry-After field`() { #expect(RetryAfter.delay(in: [:], now: now) == nil) }
 
-  @Test func `a retry measures a date from the manager's clock`() async throws {
+  @Test func `a retry computes the delay for a date relative to the manager's clock`() async throws {
     let shop = VirtualShop(.autoAdvancing) { number, request, _ in
       number == 1 ? .unavailable(request, [.retryAfter: HTTPDate.format(Date() + 3630)]) : .ok(request)
     }

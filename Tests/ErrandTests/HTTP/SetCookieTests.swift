@@ -5,7 +5,7 @@ import Testing
 @testable import Errand
 
 @Suite(.timeLimit(.minutes(1))) struct SetCookieTests {
-  @Test func `treats a leading dot or slash as a byte, regardless of the scalar that follows`() {
+  @Test func `recognizes a leading dot or slash even if a combining character follows`() {
     let cookie = SetCookie("a=b; domain=.\u{301}x.test; path=/\u{301}")
     #expect(cookie.map { Array($0.domain.utf8) } == Array("\u{301}x.test".utf8))
     #expect(cookie?.path.map { Array($0.utf8) } == Array("/\u{301}".utf8))
@@ -38,7 +38,7 @@ import Testing
 
   // §5.6: "If the sum of the lengths of the name string and the value string is more than 4096 octets, abort this
   // algorithm".
-  @Test func `limits the name and value to 4,096 octets`() {
+  @Test func `limits the name and value to a total of 4,096 octets`() {
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4094)) != nil)
     #expect(SetCookie("ab=" + String(repeating: "c", count: 4095)) == nil)
     #expect(SetCookie("ab=" + String(repeating: "ü", count: 2048)) == nil, "the limit is in octets, not characters")
@@ -46,7 +46,7 @@ import Testing
   }
 
   // §5.6: "If the attribute-value is longer than 1024 octets, ignore the cookie-av string".
-  @Test func `ignores an attribute of more than 1,024 octets`() {
+  @Test func `ignores an attribute whose value exceeds 1,024 octets`() {
     let most = "/" + String(repeating: "p", count: 1023)
     #expect(SetCookie("a=b; Path=\(most)")?.path == most)
     #expect(SetCookie("a=b; Path=/x; Path=\(most)p")?.path == "/x")
@@ -58,12 +58,12 @@ import Testing
   @Test(arguments: [
     ("60", 60), ("0", 0), ("-5", -5), ("007", 7), ("99999999999999999999999999", 2_147_483_648),
     ("-99999999999999999999999999", -2_147_483_648),
-  ]) func `parses Max-Age as a number of seconds of any size`(text: String, seconds: Int) {
+  ]) func `parses Max-Age as seconds and clamps large values`(text: String, seconds: Int) {
     #expect(SetCookie("a=b; max-AGE = \(text) ")?.maxAge == seconds)
   }
 
   @Test(arguments: ["", "-", "+5", "5.0", "0x5", "5s", "5 5", "\"5\"", "--5", "٥"])
-  func `ignores an invalid age`(text: String) {
+  func `ignores an invalid Max-Age or Expires`(text: String) {
     let cookie = SetCookie("a=b; Max-Age=7; Expires=6 Nov 1994 08:49:37; Max-Age=\(text); Expires=\(text)")
     #expect(cookie?.maxAge == 7 && cookie?.expires == Date(timeIntervalSince1970: 784_111_777))
   }

@@ -7,7 +7,7 @@ import Testing
   private static let trace = "0af7651916cd43dd8448eb211c80319c"
   private static let span = "b7ad6b7169203331"
 
-  @Test(arguments: ["00", "01", "02", "03"]) func `writes a traceparent as it was read`(flags: String) throws {
+  @Test(arguments: ["00", "01", "02", "03"]) func `parsing and writing preserve a traceparent`(flags: String) throws {
     let text = "00-\(Self.trace)-\(Self.span)-\(flags)"
     let context = try #require(TraceContext(traceparent: text))
     #expect(context.traceparent == text)
@@ -25,13 +25,13 @@ import Testing
     #expect(TraceContext(traceparent: text) == nil)
   }
 
-  @Test func `parses a later version using this version's fields and drops unknown flags`() throws {
+  @Test func `parses the known fields of a later traceparent version and drops unknown flags`() throws {
     for text in ["01-\(Self.trace)-\(Self.span)-09", "cc-\(Self.trace)-\(Self.span)-01-what-the-future-brings"] {
       #expect(try #require(TraceContext(traceparent: text)).traceparent == "00-\(Self.trace)-\(Self.span)-01")
     }
   }
 
-  @Test func `requires exactly one traceparent and drops invalid state and baggage members`() throws {
+  @Test func `requires exactly one traceparent and drops an invalid tracestate and invalid baggage members`() throws {
     let parent = "00-\(Self.trace)-\(Self.span)-01"
     var headers: HTTPHeaders = [
       "Traceparent": parent, "tracestate": "a=1,\t, b@c=2 ", "baggage": "x=1,=,y = a%20b ;p=q",
@@ -59,7 +59,7 @@ import Testing
     #expect(TraceState([text]) == nil)
   }
 
-  @Test func `a tracestate keeps 32 members, latest first`() throws {
+  @Test func `a tracestate keeps at most 32 members, with the latest first`() throws {
     var state = try #require(TraceState([(1...32).map { "k\($0)=1" }.joined(separator: ",")]))
     try state.set("new", for: "k32")
     #expect(state.members.count == 32 && state.description.hasPrefix("k32=new,k1=1,"))
@@ -76,7 +76,7 @@ import Testing
     #expect(again.members.map(\.name) == ["b", "a", "c"] && again["a"] == "3")
   }
 
-  @Test func `baggage escapes any text and drops members over the size limit`() throws {
+  @Test func `baggage escapes any value and drops members that exceed the size limit`() throws {
     var baggage = Baggage()
     try baggage.set("a b,c;d=é%\"\\", for: "user-id")
     #expect(baggage.description == "user-id=a%20b%2Cc%3Bd=%C3%A9%25%22%5C")

@@ -51,7 +51,7 @@ import Testing
     ("//b:8080/x", "https://a/y", "https://b:8080/x"), ("12:30", "http://a/b/c", "http://a/b/12:30"),
     ("HTTP://B/x", "http://a/", "HTTP://B/x"),
   ])
-  func `RFC 3986 §5.2: resolves bases without a path and names that look like schemes`(
+  func `RFC 3986 §5.2: resolves against a base without a path, and resolves names that look like schemes`(
     reference: String, base: String, target: String
   ) {
     #expect(resolved(reference, base) == target)
@@ -100,7 +100,7 @@ import Testing
   }
 
   // RFC 9110 §10.2.2: "a user agent MUST process the redirection as if the value inherits the fragment component of the
-  // URI reference used to generate the target URI". Its two examples.
+  // URI reference used to generate the target URI". The first two cases are the RFC's examples.
   @Test func `RFC 9110 §10.2.2: inherits the fragment unless the target has its own`() throws {
     #expect(
       try target("/People.html#tim", from: "http://www.example.org/~tim") == "http://www.example.org/People.html#tim")
@@ -117,7 +117,7 @@ import Testing
     #expect(throws: LinkedURL.Refusal.user) { try target(value) }
   }
 
-  @Test func `keeps the user name of the request's URL at the same origin`() throws {
+  @Test func `keeps the request URL's user name for a target at the same origin`() throws {
     #expect(try target("/c", from: "https://me@shop.test/a") == "https://me@shop.test/c")
   }
 

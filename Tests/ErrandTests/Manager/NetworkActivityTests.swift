@@ -60,7 +60,7 @@ import Testing
     #expect(shop.manager.activity.count == 0)
   }
 
-  @Test func `the overall activity includes all managers, even those created later`() async throws {
+  @Test func `the overall activity includes all managers, even managers created later`() async throws {
     let registry = ActivityRegistry()
     let (one, other) = (GatedShop(), GatedShop())
     let (first, second) = (one.server(), other.server())
@@ -81,7 +81,7 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct GaugeReadingsTests {
-  @Test func `readings follow the clock and are reported only when they change`() async throws {
+  @Test func `gauges are read at the given interval and reported only when they change`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()
@@ -110,7 +110,7 @@ import Testing
     await reader.value
   }
 
-  @Test func `reading the activity does not keep the server alive and ends with it`() async {
+  @Test func `reading the gauges does not retain the server and ends when the server is released`() async {
     let keeper = Server(.none, environment: [:])  // otherwise the next server could become the default server
     func readings() -> GaugeReadings { Server(.none, environment: [:]).gauges(every: .seconds(1)) }
     var iterator = readings().makeAsyncIterator()

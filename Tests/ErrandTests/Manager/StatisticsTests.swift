@@ -20,7 +20,7 @@ import Testing
     #expect(manager.statistics.count == 4)
   }
 
-  @Test func `logs, recordings and statistics use custom names, up to a maximum number`() async throws {
+  @Test func `recordings and statistics use custom names, and statistics limit the number of names`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.widget) { $0.recorders = [calls] }
     let search = Endpoint<Void, Widget>.get("search").on(stub.server)
@@ -29,7 +29,7 @@ import Testing
     let statistics = stub.server.manager.statistics
     #expect(statistics["Search"]?.count == 2 && statistics["Search"]?.task == "Search" && statistics["search"] == nil)
     #expect(statistics[Endpoint<Void, Widget>.self]?.count == 1 && statistics.count == 3)
-    #expect(statistics["Endpoint<(), Widget>"]?.count == 1, "the name of a type, as it is printed")
+    #expect(statistics["Endpoint<(), Widget>"]?.count == 1, "an unnamed task uses the printed name of its type")
     #expect(calls.calls.map(\.task) == ["Search", "Search", "Endpoint<(), Widget>"])
     _ = try await GetWidget().on(stub.server).named("Search").download()
     #expect(stub.server.manager.statistics["Search"]?.count == 3)
@@ -100,7 +100,7 @@ import Testing
     #expect(stub.server.manager.statistics[GetWidget.self]?.count == 500)
   }
 
-  @Test func `counts a hedge as a retry, but not an interrupted delay`() async throws {
+  @Test func `counts a hedge as a retry, but does not count an interrupted retry delay`() async throws {
     let slow = VirtualShop { number, request, clock in
       if number == 1 { try await CallClock(clock).sleep(for: .seconds(100)) }
       return .ok(request)

@@ -31,7 +31,7 @@ import Testing
     #expect(headers.values(for: "X-Level") == ["modifier"])
   }
 
-  @Test func `by default, sends a user agent and accepts any media type`() async throws {
+  @Test func `sends a user agent and accepts any media type by default`() async throws {
     let headers = try await sent(by: StubServer(.status(.ok)))
     #expect(headers[.accept] == "*/*" && headers[.userAgent] == "tests")
     #expect(try await sent(by: StubServer(.status(.ok)) { $0.userAgent = "" })[.userAgent] == nil)
@@ -46,7 +46,7 @@ import Testing
     #expect(try await sent(by: StubServer(.widget), own).values(for: .contentType) == ["application/vnd.shop+json"])
   }
 
-  @Test func `preflights can change the final headers, and the task's preflight runs first`() async throws {
+  @Test func `preflights can change the headers, and the task's preflight runs before the server's`() async throws {
     struct Signed: ServerGETTask {
       func preflight(_ request: inout HTTPRequest) async throws {
         request.headers["X-Signed"] = request.headers["X-Standard"]

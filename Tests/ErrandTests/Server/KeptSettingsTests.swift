@@ -38,7 +38,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a", "b.test Bearer b"])
   }
 
-  @Test func `updates() asks its first remote with its first token`() async throws {
+  @Test func `updates() keeps its first remote and its first token`() async throws {
     let shop = shop(configure: { $0.cache = MemoryCache() }) { number, request in
       .text("\(number)", [.cacheControl: "max-age=100"], for: request)
     }
@@ -48,7 +48,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["shop.test Bearer a", "shop.test Bearer a"])
   }
 
-  @Test func `a handle's call has the remote and the token from its start`() async throws {
+  @Test func `a handle's call keeps the remote and the token with which it started`() async throws {
     for _ in 0..<200 {
       let shop = shop { _, request in .ok(request) }
       let handle: TaskHandle<HTTPResponse> = shop.server.manager.start(shop.task())
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a request that is built during the change has the token of its remote`(isShared: Bool) async throws {
+  func `a request that is being built during the change keeps its remote and token`(isShared: Bool) async throws {
     let (reached, mayContinue) = (Gate(), Gate())
     let shop = shop(
       configure: {
@@ -91,7 +91,7 @@ import Testing
     #expect(Set(sent.withLock { $0 }) == ["shop.test Bearer a"])
   }
 
-  @Test func `an event stream and its retries keep the cookie jar with which they began`() async throws {
+  @Test func `an event stream and its retries keep the stream's first cookie jar`() async throws {
     let jars = try ["a", "b"].map { user in
       let jar = CookieJar()
       try jar.set("user=\(user); Secure", from: #require(URL(string: "https://shop.test")))

@@ -50,7 +50,7 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test(arguments: [true, false]) func `an echo is colored only on a terminal, and its JSON is formatted`(
+  @Test(arguments: [true, false]) func `an echo formats JSON and uses colors only on a terminal`(
     isTerminal: Bool
   ) async throws {
     let lines = Shared<[String]>([])
@@ -90,7 +90,7 @@ import Testing
     #expect(lines.withLock { $0.count } == count)
   }
 
-  @Test func `an unknown style is ignored, and reported once with the valid styles`() async throws {
+  @Test func `ignores an unknown style and reports it once with the valid styles`() async throws {
     let server = server(["ERRAND_LOG_STYLE": "loud"])
     for _ in 0..<3 { _ = try await GetWidget().on(server).download() }
     #expect(

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct PingTests {
-  @Test func `pings with a HEAD to the remote, with the server's headers, and accepts any status`() async throws {
+  @Test func `a ping sends a HEAD with the server's headers to the remote and accepts any status`() async throws {
     for status in [HTTPStatus.ok, 404, 503] {
       let stub = StubServer(.status(status), remote: "https://shop.test/api") {
         $0.standardHeaders = ["X-Shop": "1"]
@@ -41,7 +41,7 @@ import Testing
     #expect(try await ping.value == .seconds(3))
   }
 
-  @Test func `a ping fails without retries, and on a disabled server without a request`() async throws {
+  @Test func `a ping is not retried, and a ping on a disabled server sends no request`() async throws {
     let stub = StubServer(.refused)
     let error = await #expect(throws: TaskError.self) { try await stub.server.ping() }
     #expect(error?.code == .cannotConnect && stub.requests.count == 1)

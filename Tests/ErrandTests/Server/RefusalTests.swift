@@ -24,7 +24,7 @@ import Testing
     #expect(await refusal("torn", .problem)?.reason == "422 Unprocessable Content: torn")
   }
 
-  @Test func `the reason contains the first 200 characters of a text body on one line, redacted`() async {
+  @Test func `the reason quotes the first 200 characters of a redacted text body on one line`() async {
     #expect(
       await refusal("no\n such  widget, password=s3cret", .plainText)?.description
         == "GET https://shop.test/plain: 422 Unprocessable Content: no such widget, password=<redacted>")
@@ -72,7 +72,7 @@ import Testing
   @Test(arguments: [
     (HTTPStatus(418), "418: the server rejects the request"),
     (.serviceUnavailable, "503 Service Unavailable: the server is overloaded or down for maintenance"),
-    (HTTPStatus(412), "412 Precondition Failed: the resource has changed since it was read, or already exists"),
+    (HTTPStatus(412), "412 Precondition Failed: the resource has changed since it was read or already exists"),
     (HTTPStatus(302), "302 Found: the redirect has no Location"),
   ])
   func `explains a status without a body`(_ status: HTTPStatus, _ words: String) async {

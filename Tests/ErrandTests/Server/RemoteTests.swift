@@ -20,7 +20,8 @@ import Testing
     #expect(try remote(value) == known[1])
   }
 
-  @Test(arguments: [nil, ""]) func `uses the default without the variable`(value: String?) throws {
+  @Test(arguments: [nil, ""])
+  func `uses the default remote if the variable is missing or empty`(value: String?) throws {
     #expect(try remote(value) == known[0])
   }
 
@@ -37,7 +38,7 @@ import Testing
   }
 
   @Test(arguments: ["shop.test", "no scheme", "https://", "https://a b.test", "://x", "https:///path"])
-  func `a call to a malformed remote throws an error with the address`(address: String) async {
+  func `a call to a malformed remote throws an error that contains the address`(address: String) async {
     let stub = StubServer(.status(.ok), remote: Remote(address, name: "mine"))
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).run() }
     #expect(error?.code == .badURL)
@@ -63,7 +64,7 @@ import Testing
 
   private static let cut = Remote("https://shop.test/v1#part", name: "cut")
 
-  @Test func `warns about a fragment in a remote, at creation or later`() async throws {
+  @Test func `creating or updating a server with a remote that has a fragment logs a warning`() async throws {
     let lines = Shared<[String]>([])
     _ = logged(Self.cut, lines)
     let stub = logged("https://shop.test", lines)
@@ -91,7 +92,7 @@ import Testing
     try await PlainTask().on(plain.server).run()
   }
 
-  @Test func `setRemote throws for a fragment and changes nothing`()
+  @Test func `setRemote throws and changes nothing if the remote has a fragment`()
     async throws
   {
     let lines = Shared<[String]>([])

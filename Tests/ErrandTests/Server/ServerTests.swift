@@ -9,7 +9,7 @@ import Testing
   }
 
   // These are exit tests, because the default server is global to the process.
-  @Test func `the first server becomes the default, and other servers only if requested`() async {
+  @Test func `the first server becomes the default and stays the default until another server is set`() async {
     await #expect(processExitsWith: .success) {
       let stub = StubTransport { .status(.ok, for: $0) }
       let first = Server("https://first.test", transport: stub)
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test func `a server with asDefault false never becomes the default`() async {
+  @Test func `a server with asDefault false becomes the default only if it is set explicitly`() async {
     await #expect(processExitsWith: .success) {
       let library = Server("https://library.test", asDefault: false)
       #expect(Server.default.remote == .none)
@@ -53,7 +53,7 @@ import Testing
     }
   #endif
 
-  @Test func `a server is created from a URL, a remote or a literal, and configured by a closure`() async throws {
+  @Test func `a server can be created from a URL, a remote or a literal and configured by a closure`() async throws {
     let log = StubLog([.status(.ok)])
     let transport = StubTransport { try log.answer($0) }
     let servers = [
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `update changes settings, or changes nothing if it throws`() async throws {
+  @Test func `update changes nothing if its closure throws`() async throws {
     struct No: Error {}
     let server = make("a.test")
     await server.update { $0.defaultTimeout = .seconds(3) }
@@ -204,7 +204,7 @@ import Testing
     for call in calls { #expect(try await call.value == 200) }
   }
 
-  @Test func `hooks receive an accepted response, the task's hooks first`() async throws {
+  @Test func `the task's hooks receive an accepted response before the server's hooks`() async throws {
     struct Hooked: ServerGETTask {
       let log: Counter
       func postProcess(response: HTTPResponse) async throws { #expect(log.count == 0); log.add() }

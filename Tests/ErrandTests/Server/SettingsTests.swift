@@ -14,13 +14,13 @@ import Testing
     #expect(stub.requests.map { $0.headers[.userAgent] } == ["dynamic/1", "dynamic/2"])
   }
 
-  @Test func `an empty user agent from userAgentProvider is not sent`() async throws {
+  @Test func `omits the User-Agent header if userAgentProvider returns an empty string`() async throws {
     let stub = StubServer(.status(.ok)) { $0.userAgentProvider = { "" } }
     try await PlainTask().on(stub.server).run()
     #expect(stub.requests.map { $0.headers.contains(.userAgent) } == [false])
   }
 
-  @Test func `a token request inherits network and logging settings, not headers and hooks`() {
+  @Test func `a token request inherits the network and logging settings but not the headers and hooks`() {
     func described(_ settings: ServerConfiguration) -> [String: String] {
       Mirror(reflecting: settings).children.reduce(into: [:]) { $0[$1.label ?? ""] = String(reflecting: $1.value) }
     }
@@ -94,7 +94,7 @@ import Testing
     #expect(stub.requests.map(\.options.isLongLived) == [false, false, true, true])
   }
 
-  @Test func `an error keeps the body up to the limit, regardless of the failure`() async throws {
+  @Test func `an error keeps the body up to the limit, regardless of how the call fails`() async throws {
     let stub = StubServer(.data(Data("no widget".utf8), .plainText)) { $0.maximumErrorBodySize = 3 }
     let decoding = await taskError { _ = try await GetWidget().on(stub.server).download() }
     #expect(decoding?.code == .decodingFailed && decoding?.body == Data("no ".utf8))
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `redacts the error's URL and the record's title`() async throws {
+  @Test func `redacts the URL of the error and the title of the record`() async throws {
     let stub = StubServer(.status(404)) { $0.redaction.fields.insert("pin") }
     let task = PlainTask(query: ["pin": "1234", "id": "7"]).on(stub.server)
     let error = try #require(await taskError { try await task.run() })
@@ -181,7 +181,7 @@ import Testing
     #expect(stub.requests.first?.options.pins == pins)
   }
 
-  @Test func `keeps the app awake for each call, regardless of how it ends`() async throws {
+  @Test func `keeps the app awake during each call, regardless of how the call ends`() async throws {
     let log = Shared<[String]>([])
     let stub = StubServer(.widget, .status(404)) {
       $0.backgroundActivity = { task in

@@ -17,7 +17,7 @@ import Testing
     _ task: Timeouts = Timeouts(), timeout: Duration = .inherited, isStream: Bool,
     configure: (inout ServerConfiguration) -> Void
   ) async throws -> Timeouts {
-    // The clock must not advance, because one of the timeouts is derived from the deadline.
+    // The clock must not advance, because the deadline determines one of the timeouts.
     let stub = StubServer(.status(.ok), clock: .manual) {
       $0.timeouts = Timeouts()
       configure(&$0)
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `the default timeout of the server or task limits the attempt`() async throws {
+  @Test func `the task's timeout or the server's default timeout limits the attempt`() async throws {
     #expect(try await reported(isStream: false) { $0.defaultTimeout = .seconds(7) } == Timeouts(attempt: .seconds(7)))
     let own = try await reported(timeout: .seconds(8), isStream: false) { $0.defaultTimeout = .seconds(7) }
     #expect(own == Timeouts(attempt: .seconds(8)))

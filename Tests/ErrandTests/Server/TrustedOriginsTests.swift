@@ -21,7 +21,7 @@ import Testing
     "https://shop.test.evil.test/v1/x",
     "https://shop.test@evil.test/v1/x", "http://localhost/v1/x",
   ])
-  func `the server's headers are sent only to its own origin`(address: String) async throws {
+  func `sends the server's headers only to the server's own origin`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     try await PlainTask(path: address).on(stub.server).run()
@@ -33,14 +33,14 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/x", "HTTPS://SHOP.test:443/v1/x", "https://user@shop.test/v2"])
-  func `another path at the same origin receives all headers`(address: String) async throws {
+  func `sends all headers to any path on the same origin`(address: String) async throws {
     let stub = shop()
     try await URLTask(.known(address)).on(stub.server).run()
     let headers = try #require(stub.requests.first).headers
     #expect(headers[.authorization] == "s3cret" && headers["X-Session"] == "s3cret" && headers["X-Key"] == "s3cret")
   }
 
-  @Test func `the task's own headers are sent to any origin`() async throws {
+  @Test func `sends the task's own headers to any origin`() async throws {
     let stub = shop()
     let url = URL.known("https://other.test/x")
     try await URLTask(url, headers: [.authorization: "own"]).header("X-Own", "1").on(stub.server).run()
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/elsewhere", "https://cdn.test/x"])
-  func `keeps the headers at the same or a trusted origin`(address: String) async throws {
+  func `keeps the server's headers if a step redirects to the same or a trusted origin`(address: String) async throws {
     let stub = shop {
       $0.perAttemptSteps = [Following(address: address)]
       $0.trustedOrigins = ["https://cdn.test"]
@@ -89,7 +89,7 @@ import Testing
     #expect(stub.requests.map { $0.headers["X-Key"] } == ["s3cret", "s3cret"])
   }
 
-  @Test func `sends the headers to trusted origins only`() async throws {
+  @Test func `sends the server's headers to another origin only if that origin is trusted`() async throws {
     let stub = shop { $0.trustedOrigins = ["https://cdn.test", "HTTPS://Files.test:8443/", "no origin"] }
     let addresses = [
       "https://cdn.test/x", "https://cdn.test:443/y", "https://files.test:8443/x", "https://files.test/x",

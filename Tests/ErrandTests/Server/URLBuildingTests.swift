@@ -32,7 +32,7 @@ import Testing
     "https://shop.test", "https://shop.test/", "https://shop.test/graphql", "https://shop.test/graphql/",
     "https://shop.test/a%2fb?x=%41", "https://shop.test/?", "HTTPS://Shop.test:443/graphql",
   ])
-  func `a task without a path is sent to exactly the remote's URL`(address: String) async throws {
+  func `a task without a path is sent to the remote's exact URL`(address: String) async throws {
     struct Nowhere: ServerGETTask {}
     struct NoSegments: ServerGETTask { let path: [String] = [] }
     let stub = StubServer(.status(.ok), remote: Remote(address))
@@ -52,13 +52,13 @@ import Testing
     #expect(stub.requests.first?.headers["X-Own"] == "1" && stub.requests.first?.headers[.authorization] != nil)
   }
 
-  @Test func `a host that starts with the remote's host is a different host`() async throws {
+  @Test func `does not send the server's headers to a host that starts with the remote's host`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test") { $0.standardHeaders = ["X-Own": "1"] }
     _ = try await stub.server.send(URLTask(.known("https://shop.test.evil.test")))
     #expect(stub.requests.count == 1 && stub.requests.first?.headers["X-Own"] == nil)
   }
 
-  @Test func `each path has its own URL, even if Swift considers it equal to the previous path`() async throws {
+  @Test func `builds a separate URL for each path, even if Swift considers two paths equal`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test")
     for path in ["caf\u{E9}", "cafe\u{301}", "a;b", "a\u{37E}b", "a;b"] {
       try await PlainTask(path: path).on(stub.server).run()
@@ -70,11 +70,11 @@ import Testing
   }
 
   @Test(arguments: ["https://shop.test/v1", "https://shop.test/v1/"] as [Remote])
-  func `ignores a trailing slash of the remote`(remote: Remote) async throws {
+  func `ignores a trailing slash in the remote's URL`(remote: Remote) async throws {
     #expect(try await url("a", of: remote) == "https://shop.test/v1/a")
   }
 
-  @Test func `uses an absolute URL as the path unchanged`() async throws {
+  @Test func `a path that is an absolute URL replaces the remote`() async throws {
     #expect(try await url("https://other.test/x?y=1", query: ["z": "2"]) == "https://other.test/x?y=1&z=2")
     #expect(try await url("https://other.test/x", of: .none) == "https://other.test/x")
     #expect(try await url("https://[::1]:8080/x", query: ["a": "[b]"]) == "https://[::1]:8080/x?a=%5Bb%5D")
@@ -87,17 +87,17 @@ import Testing
     #expect(try await url("a?x=1", query: ["b": "1"]) == "https://shop.test/v1/a?x=1&b=1")
   }
 
-  @Test func `the query modifier adds to the task's query`() async throws {
+  @Test func `the query modifier appends to the task's query`() async throws {
     let stub = StubServer(.status(.ok))
     try await PlainTask(path: "a", query: ["b": "1"]).query("c", "ü&").query("d", nil).on(stub.server).run()
     try await URLTask(.known("https://other.test/x?")).query("q", "1").on(stub.server).run()
-    #expect(stub.urls.last == "https://other.test/x?q=1", "there is no empty item before the new one")
+    #expect(stub.urls.last == "https://other.test/x?q=1", "there is no empty query item before the new item")
     try await URLTask(.known("https://other.test/x#part")).query("q", "1").on(stub.server).run()
     #expect(stub.urls.first == "https://shop.test/a?b=1&c=%C3%BC%26")
     #expect(stub.urls.last == "https://other.test/x?q=1#part", "the query precedes the fragment")
   }
 
-  @Test func `a task can have its own URL, stored or computed`() async throws {
+  @Test func `a task can store its URL or compute it from a path`() async throws {
     struct Stored: ServerGETTask { let url: URL }
     let stub = StubServer(.status(.ok))
     try await Stored(url: .known("https://other.test/y")).on(stub.server).run()
@@ -152,7 +152,7 @@ import Testing
     #expect(try await url(path, query: query, of: remote) == expected)
   }
 
-  @Test func `the query modifier adds to the remote's query`() async throws {
+  @Test func `the query modifier appends to the remote's query`() async throws {
     let stub = StubServer(.status(.ok), remote: "https://shop.test/v1?key=k")
     try await PlainTask(path: "a").query("b", "1").on(stub.server).run()
     #expect(stub.urls == ["https://shop.test/v1/a?key=k&b=1"])

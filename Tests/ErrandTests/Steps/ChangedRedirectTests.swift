@@ -25,7 +25,7 @@ import Testing
     .status(.temporaryRedirect, headers: [.location: "/pay"], for: request)
   }
 
-  @Test func `a refused token after such a redirect does not resend the request`() async throws {
+  @Test func `a 401 after a redirect that became a POST does not resend the request`() async throws {
     let shop = VirtualShop(configure: {
       $0.redirectPolicy = Self.paying
       $0.authentication = .bearer { "token" }
@@ -38,7 +38,7 @@ import Testing
     #expect(posts.count == 1)
   }
 
-  @Test func `a 304 after such a redirect does not resend the request`() async throws {
+  @Test func `a 304 after a redirect that became a POST does not resend the request`() async throws {
     let shop = CachedShop(configure: { $0.redirectPolicy = Self.paying }) { [self] number, request in
       if number == 1 { return .text("1", [.cacheControl: "max-age=0", .eTag: "\"a\""], for: request) }
       if let answer = answer(request) { return answer }
@@ -50,7 +50,7 @@ import Testing
     #expect(posts.count == 1)
   }
 
-  @Test func `such a redirect is not followed again in the background`() async throws {
+  @Test func `a redirect that became a POST is not followed again in the background`() async throws {
     let shop = CachedShop(configure: { $0.redirectPolicy = Self.paying }) { [self] number, request in
       if number == 1 { return .text("1", [.cacheControl: "max-age=60"], for: request) }
       guard let answer = answer(request) else { return Self.toPay(request) }

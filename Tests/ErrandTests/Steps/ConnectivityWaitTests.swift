@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ConnectivityWaitTests {
   private static let refused = TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true)
 
-  /// A reachability that never reports a connection.
+  /// A `Reachability` that never reports a connection.
   private struct NeverReachable: Reachability {
     func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {
       try await clock.sleep(for: .seconds(3600))
@@ -43,7 +43,7 @@ import Testing
     #expect(error.reason.contains("connectivityTimeout"), "\(error)")
   }
 
-  @Test func `a deadline that expires during the wait says so, and the record has the wait's reason`() async throws {
+  @Test func `reports a deadline that expires during the wait and records the reason for the wait`() async throws {
     let shop = shop()
     let call = Task { try await shop.task().deadline(.milliseconds(500)).run() }
     await shop.clock.sleepers(count: 3)  // the wait for the network, its timeout and the deadline
@@ -80,7 +80,7 @@ import Testing
     #expect(error.code == .offline && error.elapsed == .zero && shop.sentCount == 1)
   }
 
-  @Test func `waits between attempts even if reachability returns immediately`() async throws {
+  @Test func `waits between attempts even if Reachability returns immediately`() async throws {
     struct Always: Reachability {
       func waitUntilReachable(_ origin: Origin, failures: Int, clock: CallClock) async throws {}
     }
@@ -109,7 +109,7 @@ import Testing
     #expect(error.elapsed == .seconds(1) && shop.sentCount == 2)
   }
 
-  @Test func `doubles the polling delay up to its maximum`() async throws {
+  @Test func `doubles the polling delay up to the maximum`() async throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     for (failures, expected) in [(1, 0.5), (2, 1), (3, 2), (4, 3), (60, 3)] {
       let clock = ManualClock(.autoAdvancing)
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test func `concurrent waits count only once`() {
+  @Test func `concurrent waits count only once toward the connectivity timeout`() {
     let allowance = ConnectivityAllowance(.seconds(10))
     #expect(allowance.begin(at: .seconds(3)) == .seconds(10))
     #expect(allowance.begin(at: .seconds(4)) == .seconds(9))

@@ -14,7 +14,7 @@ import Testing
       var request = request
       request.headers["X-Token"] = "new"
       let second = try await next(request)
-      withExtendedLifetime(response) {}  // simulate a debug build
+      withExtendedLifetime(response) {}  // keep the response alive, as a debug build does
       return second
     }
   }
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test func `a body set by a step can run a task that needs the slot`() async throws {
+  @Test func `a response body set by a step can run a task that needs the only slot`() async throws {
     let step = Replacing()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) {
       $0.perAttemptSteps = [step]

@@ -18,7 +18,7 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  @Test func `adds steps of either type before or after other steps by name`() async throws {
+  @Test func `adds steps of either kind before or after a named step`() async throws {
     let seen = Shared("")
     let shop = VirtualShop { _, request, _ in
       seen.withLock { $0 = request.headers[.custom] ?? "" }
@@ -43,7 +43,7 @@ import Testing
     #expect(configuration.perCallSteps.map(\.name) == ["Unnamed", "mark"])
   }
 
-  @Test func `throws .unknownStep and lists the existing names`() {
+  @Test func `throws .unknownStep and lists the existing step names`() {
     var configuration = ServerConfiguration()
     configuration.perCallSteps = [Mark(name: "mark")]
     let error = #expect(throws: TaskError.self) { try configuration.addStep(Unnamed(), before: "marks") }
@@ -106,7 +106,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `checks the status before the verification`() async throws {
+  @Test func `checks the status before verifying the response`() async throws {
     let shop = make(signed: false, status: .notFound)
     #expect(await taskError { try await Signed(server: shop.server).run() }?.code == .badStatus)
   }

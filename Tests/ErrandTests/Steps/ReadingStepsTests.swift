@@ -54,7 +54,7 @@ import Testing
       }, asDefault: false, environment: [:])
   }
 
-  @Test(arguments: Reading.allCases) func `a download contains all bytes, whatever a step has read`(
+  @Test(arguments: Reading.allCases) func `a download contains all bytes regardless of what a step has read`(
     reading: Reading
   ) async throws {
     try await withFolder { folder in
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(arguments: Reading.allCases, [false, true])
-  func `a cached download contains all bytes, whatever a step has read`(
+  func `a cached download contains all bytes regardless of what a step has read`(
     reading: Reading, inMemory: Bool
   ) async throws {
     try await withFolder { folder in
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Reading.allCases) func `a stream that a step has read in part throws .bodyConsumed`(
+  @Test(arguments: Reading.allCases) func `stream() throws .bodyConsumed if a step has read from the body`(
     reading: Reading
   ) async throws {
     let server = server(calls: [Reader(reading: reading)])
@@ -90,7 +90,7 @@ import Testing
   }
 
   @Test(arguments: Reading.allCases)
-  func `a step that has begun to read its own stream makes the call throw .bodyConsumed`(
+  func `a call throws .bodyConsumed if a step has read from the stream that it returns`(
     reading: Reading
   ) async throws {
     struct Answering: PerCallStep {
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test func `a step can reject the length of a body without ending it`() async throws {
+  @Test func `a body stays complete after a step's collect(upTo:) exceeds the limit`() async throws {
     let task = PlainTask().on(server(attempts: [Peeking()]))
     #expect(try await task.data().count == 200_000)
     try await withFolder { folder in

@@ -58,7 +58,7 @@ import Testing
   // RFC 9110 §15.4: "the user agent MAY automatically redirect". The user chooses from a 300 (§15.4.1), a 304 has no
   // target (§15.4.5), 305 is deprecated (§15.4.6), and 306 "is no longer used" (§15.4.7).
   @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
-  func `does not follow other statuses, even with a Location (RFC 9110 §15.4)`(code: Int) throws {
+  func `does not redirect on other statuses, even with a Location (RFC 9110 §15.4)`(code: Int) throws {
     #expect(try next(HTTPStatus(code), "/b", request()) == nil)
   }
 
@@ -73,7 +73,7 @@ import Testing
   @Test(arguments: [
     "https://other.test/", "https://shop.test:444/", "https://api.shop.test/", "//evil.test/shop.test/",
   ])
-  func `removes credentials, secrets and origin fields for another origin (RFC 9110 §15.4)`(
+  func `removes credentials, secrets and origin fields on a redirect to another origin (RFC 9110 §15.4)`(
     location: String
   ) throws {
     var redaction = Redaction.standard
@@ -92,7 +92,7 @@ import Testing
   // RFC 9110 §4.3.1: "The "origin" for a given URI is the triple of scheme, host, and port after normalizing the scheme
   // and host to lowercase and normalizing the port".
   @Test(arguments: ["/b", "https://shop.test:443/b", "HTTPS://SHOP.test/b", "//shop.test./b"])
-  func `keeps all headers for the same origin in any spelling (RFC 9110 §4.3.1)`(location: String) throws {
+  func `keeps all headers on the same origin, however it is spelled (RFC 9110 §4.3.1)`(location: String) throws {
     var sent = request(headers: Self.secrets)
     sent.options.digest = Credential(user: "u", password: "p")
     let next = try #require(try next(302, location, sent))
@@ -107,7 +107,7 @@ import Testing
   }
 
   // RFC 9110 §4.2.2: "no shared identity with the "http" scheme. They are distinct origins with separate namespaces."
-  @Test func `follows a redirect from http to https as another origin (RFC 9110 §4.2.2)`() throws {
+  @Test func `treats a redirect from http to https as cross-origin (RFC 9110 §4.2.2)`() throws {
     let sent = request(.get, "http://127.0.0.1/a", headers: ["Authorization": "a"])
     let next = try #require(try next(301, "https://127.0.0.1/a", sent))
     #expect(next.url.scheme == "https" && next.headers.isEmpty)
@@ -134,7 +134,7 @@ import Testing
   }
 
   // RFC 9110 §15.4: "A client SHOULD detect and intervene in cyclical redirections".
-  @Test func `detects a loop, except after a cookie or a method change (RFC 9110 §15.4)`() throws {
+  @Test func `detects a loop unless a redirect sets a cookie or changes the method (RFC 9110 §15.4)`() throws {
     func follow(_ hops: [(status: HTTPStatus, headers: HTTPHeaders)], _ first: HTTPRequest) throws -> [Redirect] {
       var chain = RedirectChain(first, .follow, .standard)
       for hop in hops {
@@ -168,14 +168,14 @@ import Testing
     #expect(throws: TaskError.self) { try next(302, "/b", request(), .follow(maximum: 0)) }
   }
 
-  @Test func `follows no redirects with .refuse, and only redirects within the origin with .sameOrigin`() throws {
+  @Test func `.refuse follows no redirects, and .sameOrigin follows only redirects within the origin`() throws {
     #expect(try next(302, "/b", request(), .refuse) == nil)
     #expect(try next(302, "/b", request(), .sameOrigin) != nil)
     #expect(try next(302, "https://shop.test:444/b", request(), .sameOrigin) == nil)
     #expect(RedirectPolicy.follow(maximum: -1).maximum == 0)
   }
 
-  @Test func `removes secrets when a policy changes the origin, unless it sets new secrets`() {
+  @Test func `removes secrets if a policy changes the origin, unless the policy sets new secrets`() {
     let chain = RedirectChain(request(), .follow, .standard)
     let proposal = request(.get, headers: ["Authorization": "old", "X-A": "1"])
     var changed = proposal
@@ -186,7 +186,7 @@ import Testing
     #expect(chain.allowed(proposal, for: proposal).headers == proposal.headers)
   }
 
-  @Test func `a hop has the remaining time of the attempt, or of the wait for a stream's head`() throws {
+  @Test func `a redirect has the remaining time of the attempt or of the wait for a stream's head`() throws {
     let attempt = Timeouts(connect: .seconds(10), attempt: .seconds(30))
     #expect(try attempt.left(after: .seconds(12)).attempt == .seconds(18))
     #expect(try attempt.left(after: .seconds(12)).connect == .seconds(10))

@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Timeouts and retries of attempts that are redirected.
+/// Timeouts and retries of redirected attempts.
 @Suite(.timeLimit(.minutes(1))) struct RedirectTimeTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302) -> StubLog.Answer {
     .status(status, [.location: location])
   }
 
-  @Test func `all hops share the attempt's timeout, which excludes the policy's decision`() async throws {
+  @Test func `redirects share the attempt's timeout, which excludes time spent in the policy`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop(configure: { $0.defaultTimeout = .seconds(30) }) { number, request, clock in
       limits.withLock { $0.append(request.options.timeouts.attempt) }
@@ -26,7 +26,7 @@ import Testing
     #expect(error.attempts.map(\.duration) == [.seconds(30)])
   }
 
-  @Test func `reports the attempt's full limit when a later hop times out`() async throws {
+  @Test func `reports the attempt's full limit when a redirected request times out`() async throws {
     let shop = VirtualShop { number, request, clock in
       clock.advance(by: .seconds(10))
       if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
@@ -73,7 +73,7 @@ import Testing
     #expect(error.code == .cannotConnect && !error.wasNotSent && stub.requests.count == 1)
   }
 
-  @Test func `keeps a later hop's timings, and leaves another call's timeout unchanged`() async throws {
+  @Test func `keeps a redirected request's timings and leaves another call's timeout unchanged`() async throws {
     let shop = VirtualShop { number, request, _ in
       if number == 1 { return .status(302, headers: ["Location": "/b"], for: request) }
       var error = TaskError.timeout(.attempt, after: .seconds(2), phase: .awaitingResponse)
@@ -106,7 +106,7 @@ import Testing
     #expect(error.code == .insecureScheme && !error.wasNotSent && stub.requests.count == 1)
   }
 
-  @Test func `a step's resend has the full timeout for its hops`()
+  @Test func `a request resent by a step has the full timeout for its redirects`()
     async throws
   {
     struct Again: PerAttemptStep {

@@ -36,7 +36,7 @@ import Testing
     #expect(moments.filter { $0.hasPrefix("attempt 1") }.count == 2 && events.isBalanced)
   }
 
-  @Test func `a redirect has the headers of its response in order, buffered or streamed`() async throws {
+  @Test func `lists each redirect's headers in order, for buffered and streamed responses`() async throws {
     let fields: HTTPHeaders = [.location: "/b", "X-Cache": "miss", .setCookie: "a=1", .setCookie: "b=2"]
     let hops: [StubLog.Answer] = [.status(302, fields), .status(307, [.location: "/c", "X-Hop": "2"])]
     let answers = hops + [.data(Data("x".utf8), .plainText)] + hops + [.data(Data("x".utf8), .plainText)]
@@ -48,14 +48,14 @@ import Testing
     }
   }
 
-  @Test func `lists no redirects for a plain response or a response without Location`() async throws {
+  @Test func `lists no redirects for a 200 or a 302 without Location`() async throws {
     let stub = StubServer(.status(.ok), .status(302))
     #expect(try await PlainTask().on(stub.server).run().redirects.isEmpty)
     let response = try await PlainTask().on(stub.server).accepting(.all).run()
     #expect(response.status == 302 && response.redirects.isEmpty && stub.requests.count == 2)
   }
 
-  @Test func `every verb follows redirects, and a stream keeps no slot after the last head`() async throws {
+  @Test func `all kinds of calls follow redirects, and a stream releases its slot after the final head`() async throws {
     let stub = StubServer(
       Self.to("/b"), .data(Data("one".utf8), .plainText), Self.to("/b"), .data(Data("two".utf8), .plainText),
       Self.to("/b"), .data(Data("three".utf8), .plainText), Self.to("/b", 303), .status(.ok))
@@ -73,7 +73,7 @@ import Testing
     #expect(stub.requests.suffix(2).map(\.method) == [.head, .head])
   }
 
-  @Test func `an echo shows every hop, and a recording counts one attempt`() async throws {
+  @Test func `an echo shows every redirect, and a recording counts one attempt`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(Self.to("/b", 307), .json("{}")) {
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }
@@ -146,7 +146,7 @@ import Testing
 
   private struct Refused: Error {}
 
-  @Test func `a policy's error fails the call, and the request it returns is checked`() async throws {
+  @Test func `a policy's error fails the call, and a request returned by the policy is checked`() async throws {
     let stub = StubServer(Self.to("myapp://callback?code=1"))
     let task = PlainTask().on(stub.server)
     await #expect(throws: Refused.self) { try await task.redirects(.decide { _, _ in throw Refused() }).run() }
@@ -170,7 +170,7 @@ import Testing
 
   // MARK: Slots
 
-  @Test func `redirects with a single slot, even if the policy runs a task`() async throws {
+  @Test func `follows redirects with a single slot, even if the policy runs a task`() async throws {
     let stub = StubServer(
       Self.to("/b"), .status(.ok), Self.to("/c"), .status(.ok), .status(.ok), limits: .init(perHost: 1))
     let task = PlainTask().on(stub.server)
@@ -184,7 +184,7 @@ import Testing
     #expect(stub.server.manager.runningCount == 0)
   }
 
-  @Test func `a hop waits for a slot of its host after releasing the previous slot`() async throws {
+  @Test func `a redirect releases its slot before waiting for a slot on the target host`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       if request.url.path == "/taken" { await gate.wait() }
@@ -197,7 +197,7 @@ import Testing
     #expect(await eventually { shop.manager.waitingCount == 1 })
     let hosts = shop.manager.throttle.hosts.mapValues { $0.running }.filter { $0.value > 0 }
     #expect(hosts.keys.map(\.host) == ["other.test"] && hosts.values.first == 1)
-    #expect(try await shop.task("c").run().status == .ok, "the first hop has released its slot")
+    #expect(try await shop.task("c").run().status == .ok, "the redirected call has released its slot")
     gate.open()
     #expect(try await call.value.url.host == "other.test")
     _ = try await taken.value

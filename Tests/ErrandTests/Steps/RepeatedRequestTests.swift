@@ -140,7 +140,7 @@ import Testing
     #expect(keyed.requests.count == 2)
   }
 
-  @Test func `does not hedge a request that a step has made a POST`() async throws {
+  @Test func `does not hedge a request that a step turned into a POST`() async throws {
     let shop = VirtualShop(
       configure: { $0.perAttemptSteps = [Posting()] },
       answer: { _, request, clock in
@@ -164,7 +164,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `a retry computes the task's headers and body again and keeps a step's changes`() async throws {
+  @Test func `a retry recomputes the task's headers and body and keeps a step's changes`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) {
       $0.perCallSteps = [Passing()]
       $0.preflight = { _, request in request.headers["X-Preflight"] = request.headers["X-Count"] }
@@ -178,7 +178,7 @@ import Testing
     #expect(stub.requests.map { $0.body.data } == ["body 1", "body 2"].map { Data($0.utf8) })
   }
 
-  @Test func `computes headers after the wait for a serial queue`() async throws {
+  @Test func `computes headers after waiting for a serial queue`() async throws {
     let gate = Gate()
     let began = Counter()
     let transport = StubTransport { request in
@@ -205,7 +205,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Count": token.withLock { $0 }] }
   }
 
-  @Test func `a retry keeps a modifier's header and computes the task's headers again`() async throws {
+  @Test func `a retry keeps a modifier's header and recomputes the task's headers`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Counting(server: stub.server).header("X-Own", "1").on(stub.server).run()
     #expect(stub.requests.map { $0.headers["X-Own"] } == ["1", "1"])

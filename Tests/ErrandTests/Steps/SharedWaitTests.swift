@@ -64,7 +64,7 @@ import Testing
     #expect(await eventually { shop.manager.runningCount == 0 && shop.manager.throttle.waiting == 0 })
   }
 
-  @Test func `bodies can wait for a key that the first body requests`() async throws {
+  @Test func `request bodies can wait for a token that the first body requests`() async throws {
     let shop = shop(perHost: 2)
     _ = try await CachedTask(path: "token").on(shop.server).retry(.fixed(retries: 1, delay: .zero)).download()
     let session = Session()

@@ -5,9 +5,9 @@ import Testing
 @testable import Errand
 
 /// Checks every URL supplied by a server. An https URL must never lead to http, even if plain http to the host is
-/// allowed. The cases match the table in the guide "Redirects and addresses".
+/// allowed. The guide "Controlling redirects and connections" lists these URLs.
 @Suite(.timeLimit(.minutes(1))) struct SuppliedURLTests {
-  /// Servers that allow plain http to their host and supply an http URL.
+  /// Servers and the http URLs that they supply. Plain http to their hosts is allowed.
   private static let remotes = [
     ("https://shop.test", "http://shop.test/x"), ("https://127.0.0.1:8443", "http://127.0.0.1:8080/x"),
     ("https://localhost", "http://localhost/x"),
@@ -41,14 +41,14 @@ import Testing
     }
   }
 
-  @Test func `does not follow a later hop to http`() async {
+  @Test func `does not follow a second redirect to http`() async {
     let (hop, target) = ("https://other.test/b", "http://shop.test/c")
     let stub = stub("https://shop.test", .status(302, [.location: hop]), .status(302, [.location: target]))
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.code == .badRedirect)
     #expect(isSafe(stub, count: 2))
   }
 
-  @Test func `does not request the Location of a 201, or a Content-Location`() async throws {
+  @Test func `does not request the Location of a 201 or a Content-Location`() async throws {
     let target = "http://shop.test/1"
     let stub = stub("https://shop.test", .status(201, [.location: target, .contentLocation: target]))
     let response = try await ShopTask(path: "a", httpMethod: .post).on(stub.server).run()

@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [nil, "application/json; charset=utf-16le"])
-  func `redacts secrets in a body with another charset`(type: String?) async throws {
+  func `redacts secrets in a UTF-16 body, with or without a declared charset`(type: String?) async throws {
     let body = try #require(#"{"name":"x","password":"hunter2"}"#.data(using: .utf16LittleEndian))
     let reason = try await decodingError(of: body, type).reason
     #expect(!reason.replacing(" ", with: "").contains("hunter"), "\(reason)")

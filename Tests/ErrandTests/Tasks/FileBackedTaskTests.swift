@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test func `does not read or wait for a FIFO or link that replaces the version file`() async throws {
+  @Test func `does not read or block on a FIFO or symbolic link that replaced the version file`() async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let task = Catalogue(file: file).on(shop(version).server)
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test func `a 304 after a redirect does not confirm the file`() async throws {
+  @Test func `a 304 after a redirect does not validate the file`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("catalogue")
       let shop = CachedShop(configure: { $0.cache = nil }) { number, request in
@@ -223,7 +223,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `uses a preloaded response if nothing is stored`(hasCache: Bool) async throws {
+  @Test(arguments: [true, false]) func `uses a preloaded response if nothing is cached`(hasCache: Bool) async throws {
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("bundled"))
       try Data("bundled".utf8).write(to: file)

@@ -32,7 +32,7 @@ private struct HookedTask: ServerGETTask, PayloadDownloadingTask {
 @Suite(.timeLimit(.minutes(1))) struct HookTests {
   private let log = HookedTask.Log()
 
-  @Test func `a successful call runs each hook once, even through a modifier`() async throws {
+  @Test func `a successful call runs each hook once, even if the task is modified`() async throws {
     let stub = StubServer(.widget)
     _ = try await HookedTask(log: log).on(stub.server).timeout(.seconds(3)).header("A", "b").download()
     #expect(log.lines == ["willStart", "didStart /hooked 1", "didComplete 200"])

@@ -56,7 +56,7 @@ extension Stamped {
     var query: [String: Int] { ["page": 2] }
   }
 
-  @Test func `a method can be combined with an app's protocol and supports all property types`() async throws {
+  @Test func `a method protocol can be combined with an app's protocol and supports all property types`() async throws {
     let stub = StubServer(.json(#"[{"id":7,"name":"Sprocket"}]"#))
     #expect(try await stub.server.send(Shared(id: 7)) == [Widget()])
     #expect(stub.urls == ["https://shop.test/w/7?page=2"] && stub.requests.first?.headers["X-Shop"] == "1")
@@ -111,7 +111,7 @@ extension Stamped {
 
   private struct Ignored: POST<NoContent, NoContent> { let uploadPayload = Widget() }
 
-  @Test func `debug builds log a payload property of a task that sends NoContent`() async throws {
+  @Test func `debug builds report a payload property of a task that sends NoContent`() async throws {
     let error = await #expect(throws: TaskExpectationError.self) {
       try await expectTask(Ignored(), sends: ExpectedRequest(.post, "/"))
     }

@@ -23,11 +23,11 @@ import Testing
     #expect(try await method(Both()) == .patch)
   }
 
-  @Test func `the method defaults to GET without a body and to POST with one`() async throws {
+  @Test func `the method defaults to GET without a body and to POST with a body`() async throws {
     let url = URL.known("https://shop.test")
     #expect(try await method(PlainTask()) == .get)
     #expect(try await method(URLTask(url, body: .text("a"))) == .post)
-    #expect(try await method(URLTask(url, body: .bytes(Data()))) == .post, "an empty body is a body too")
+    #expect(try await method(URLTask(url, body: .bytes(Data()))) == .post, "an empty body counts as a body")
     #expect(try await method(URLTask(url, method: .put)) == .put)
   }
 

@@ -59,7 +59,7 @@ import Testing
     var headers: HTTPHeaders { [.userAgent: userAgent] }
   }
 
-  @Test func `reports a server's setting and a modifier's name, unless the task uses the property`() {
+  @Test func `reports a property named like a server setting or a modifier, unless the task uses it`() {
     #expect(
       TaskSpelling.problems(of: Overriding()) == [
         "Overriding.userAgent is ignored: it is a setting of the server, not of a task. Set it in Server(…) { $0.userAgent = … }",
@@ -125,7 +125,7 @@ import Testing
     let path = "batch"
   }
 
-  @Test func `accepts backing properties, enum cases and names like an implemented property`() {
+  @Test func `accepts backing properties, enum cases and names similar to an implemented property`() {
     #expect(TaskSpelling.problems(of: Choice.priority(3)).isEmpty)
     #expect(TaskSpelling.problems(of: Choice.comment(id: 3)).isEmpty)
     #expect(TaskSpelling.problems(of: Stored()).isEmpty)

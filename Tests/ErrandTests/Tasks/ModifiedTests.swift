@@ -17,7 +17,7 @@ import Testing
     return try #require(stub.requests.first).options.timeouts
   }
 
-  @Test func `a modified task keeps its verbs and its base type, and the original is unchanged`() async throws {
+  @Test func `a modified task keeps its methods and base type and leaves the original unchanged`() async throws {
     let stub = StubServer(.widget)
     let once: Modified<Login> = Login().timeout(.seconds(5))
     let twice: Modified<Login> = once.on(stub.server).tagged("a").priority(.high)
@@ -53,7 +53,7 @@ import Testing
     #expect(try await limits(PlainTask().timeout(.seconds(5)).timeout(.seconds(6))).attempt == .seconds(6))
   }
 
-  @Test func `the inherited modifier restores the server's timeout`() async throws {
+  @Test func `timeout(.inherited) restores the server's timeout`() async throws {
     #expect(try await limits(Login().timeout(.inherited)).attempt == .seconds(30))
   }
 

@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// The part of a request that contains the parameters, by method.
+/// Parameters in the query or in the body, depending on the method.
 @Suite(.timeLimit(.minutes(1))) struct ParametersTests {
   private struct Search: ServerTask {
     var httpMethod = HTTPMethod.automatic

@@ -52,7 +52,7 @@ import Testing
     #expect(try await data.download() == Data("hi".utf8))
   }
 
-  @Test func `null at the payload path, or an empty body, is nil for an optional payload`() async throws {
+  @Test func `decodes null at the payload path or an empty body as nil for an optional payload`() async throws {
     let stub = StubServer(.json(Self.wrapped), .data(Data(), .json))
     let task = Endpoint<Void, Widget?>.get("x").payloadPath(["data", "none"]).on(stub.server)
     #expect(try await task.download() == nil)

@@ -21,7 +21,7 @@ import Testing
     (ByteRange(2..<5), "bytes 2-4/10", "234"), (ByteRange(7...), "bytes 7-9/10", "789"),
     (.last(2), "bytes 8-9/10", "89"), (ByteRange(8..<20), "bytes 8-9/10", "89"),
     (ByteRange(2..<5), "bytes 2-4/*", "234"),
-  ]) func `downloads the requested part into memory and to a file`(range: ByteRange, contentRange: String, part: String)
+  ]) func `downloads the requested range into memory and a file`(range: ByteRange, contentRange: String, part: String)
     async throws
   {
     let task = PlainTask().range(range).on(server(.partialContent, contentRange, part))
@@ -40,21 +40,21 @@ import Testing
 
   @Test(
     arguments: [
-      (HTTPStatus.partialContent, "bytes 3-5/10", "345", TaskError.Code.badStatus, "Content-Range is 'bytes 3-5/10'"),
-      (.partialContent, nil, "234", .badStatus, "Content-Range is missing"),
-      (.partialContent, "bytes 2-9/10", "23456789", .badStatus, "different part than requested"),
+      (HTTPStatus.partialContent, "bytes 3-5/10", "345", TaskError.Code.badStatus, "got Content-Range 'bytes 3-5/10'"),
+      (.partialContent, nil, "234", .badStatus, "got no Content-Range"),
+      (.partialContent, "bytes 2-9/10", "23456789", .badStatus, "the server sent the wrong range"),
       (
         .partialContent, "bytes 2-4/10", "23", .truncatedBody,
-        "the part has 2 bytes, but its Content-Range specifies 3"
+        "the body has 2 bytes, but its Content-Range specifies 3"
       ),
       (
         .partialContent, "bytes 2-4/10", "2345", .badResponse,
-        "the part has 4 bytes, but its Content-Range specifies 3"
+        "the body has 4 bytes, but its Content-Range specifies 3"
       ),
       (.ok, nil, "0123456789", .badStatus, "the server sent the entire content instead of bytes=2-4"),
       (416, "bytes */2", "", .badStatus, "416"),
     ] as [(HTTPStatus, String?, String, TaskError.Code, String)])
-  func `throws and writes no file if the response is not the requested part`(
+  func `throws and writes no file if the response is not the requested range`(
     status: HTTPStatus, contentRange: String?, sent: String, code: TaskError.Code, words: String
   ) async throws {
     let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server(status, contentRange, sent))
@@ -67,17 +67,17 @@ import Testing
     }
   }
 
-  @Test func `accepts the complete body for a full range, and does not check a stream`() async throws {
+  @Test func `accepts the complete body for a full range and does not check a streamed response`() async throws {
     let whole = server(.ok, nil, "0123456789")
     #expect(try await PlainTask().range(ByteRange(0...)).on(whole).downloadData() == Self.body)
     let streamed = try await PlainTask().range(.first(3)).on(whole).stream()
     #expect(streamed.status == .ok && streamed.contentRange == nil)
-    // A Range header set by hand is not checked.
+    // The response to a manually set Range header is not checked.
     #expect(try await PlainTask().header(.range, "bytes=0-2").on(whole).downloadData() == Self.body)
   }
 
   // RFC 9110 §14.4.
-  @Test func `ignores the Content-Range of a 200`() async throws {
+  @Test func `ignores the Content-Range of a 200 response`() async throws {
     let whole = server(.ok, "bytes 2-4/10", "0123456789")
     let response = try await PlainTask().on(whole).stream()
     #expect(response.contentRange == nil)
@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "identity", "gzip, x"])
-  func `checks the size of a part with an unknown coding`(coding: String) async throws {
+  func `checks the size of a partial response with an unknown coding`(coding: String) async throws {
     let transport = StubTransport { request in
       let headers: HTTPHeaders = [.contentRange: "bytes 2-4/10", .contentEncoding: coding]
       return HTTPResponse(206, url: request.url, headers: headers, body: HTTPResponseBody(Data("23".utf8)))
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test func `checks the size of a part returned by a step, in memory and in a file`() async throws {
+  @Test func `checks the size of a partial response from a step, in memory and in a file`() async throws {
     let server = server(.partialContent, "bytes 2-4/10", "234")
     await server.update { $0.perCallSteps = [Rebuilding()] }
     let task = PlainTask().range(ByteRange(2..<5)).retry(.never).on(server)
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `reads no more of an unexpected complete body than maximumErrorBodySize`() async throws {
+  @Test func `reads no more than maximumErrorBodySize of an unexpected complete body`() async throws {
     let read = Counter()
     let transport = StubTransport { request in
       HTTPResponse(.ok, url: request.url, body: HTTPResponseBody(EndlessBody(read: read)))

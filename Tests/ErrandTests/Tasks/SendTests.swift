@@ -45,7 +45,7 @@ import Testing
     #expect(other.requests.isEmpty)
   }
 
-  @Test func `a generic task is sent according to its declaration`() async throws {
+  @Test func `the generic constraint determines whether send returns the payload or the response`() async throws {
     let stub = StubServer(.widget)
     func payload<Described: PayloadDownloadingTask>(_ task: Described) async throws -> Described.DownloadPayload {
       try await stub.server.send(task)
@@ -103,7 +103,7 @@ import Testing
     #expect(stub.requests.count == 2)
   }
 
-  @Test func `a hook decodes the body, and the payload is decoded afterwards`() async throws {
+  @Test func `a hook can decode the body before the payload is decoded`() async throws {
     struct Checked: GET<Widget> {
       let path = "w/7"
       func postProcess(response: HTTPResponse) async throws {
@@ -118,7 +118,7 @@ import Testing
     #expect("\(try #require(error))".hasPrefix("GET https://shop.test/w/7: sold out"))
   }
 
-  @Test func `a hook reads the body of a call without a payload, unless it is too long`() async throws {
+  @Test func `a hook can read the body of a call without a payload, unless the body is too long`() async throws {
     struct Do: POST<NoContent, NoContent> {
       let path = "do"
       func postProcess(response: HTTPResponse) async throws { _ = try await response.decoded(JSONValue.self) }
@@ -133,7 +133,7 @@ import Testing
     _ = try await long.server.response(Do())
   }
 
-  @Test func `an error from decoding in a hook names the request and the value`() async throws {
+  @Test func `an error from decoding in a hook names the request and the path of the value`() async throws {
     struct Checked: GET<JSONValue> {
       let path = "w/7"
       func postProcess(response: HTTPResponse) async throws { _ = try await response.decoded(Widget.self) }
@@ -185,7 +185,7 @@ import Testing
     #expect(stub.urls == ["https://shop.test/w/7?a=b", "https://shop.test/w/7", "https://shop.test/w/7"])
   }
 
-  @Test func `an endpoint of each method is sent without a body`() async throws {
+  @Test func `sends an endpoint of each method without a body`() async throws {
     let stub = StubServer(.widget)
     let server = stub.server
     try await server.send(.post("x"))
@@ -205,7 +205,7 @@ import Testing
     #expect(stub.requests.allSatisfy { $0.body.isEmpty })
   }
 
-  @Test func `an endpoint of each method is sent with a payload`() async throws {
+  @Test func `sends an endpoint of each method with a payload`() async throws {
     let stub = StubServer(.widget)
     let server = stub.server
     let body = Widget()
@@ -227,7 +227,7 @@ import Testing
     #expect(stub.requests.allSatisfy { $0.body.data == json && $0.headers[.contentType] == "application/json" })
   }
 
-  @Test func `an endpoint is sent with any body`() async throws {
+  @Test func `sends an endpoint with any kind of body`() async throws {
     let stub = StubServer(.widget)
     let server = stub.server
     try await server.send(.post("x", body: .text("hi")))

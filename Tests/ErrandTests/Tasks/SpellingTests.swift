@@ -81,13 +81,13 @@ import Testing
   }
 
   @Test(arguments: ["files/\(segment: "").txt", "files/v\(segment: "")", "search?q=\(segment: "")"])
-  func `an empty value fails the call even next to other text`(path: String) async {
+  func `an empty interpolated value fails the call, even next to other text`(path: String) async {
     let stub = StubServer()
     let error = await #expect(throws: TaskError.self) { try await PlainTask(path: path).on(stub.server).run() }
     #expect(error?.code == .badURL && error?.reason.contains("an empty value") == true && stub.requests.isEmpty)
   }
 
-  @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `rejects escaped dots`(path: String) async {
+  @Test(arguments: ["a/%2e%2E/b", "%2e", "a/.%2E"]) func `rejects segments of escaped dots`(path: String) async {
     struct Plain: ServerTask { let path: String }
     await #expect(throws: TaskError.self) { try await address(Plain(path: path)) }
   }
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `computes a dictionary of headers again for every attempt`() async throws {
+  @Test func `recomputes a headers dictionary for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Stale().on(stub.server).run()
     let sent = stub.requests.map { $0.headers["X-Count"] }
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test func `computes the query again for every attempt`() async throws {
+  @Test func `recomputes the query for every attempt`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     try await Turning().on(stub.server).run()
     #expect(stub.urls.count == 2 && stub.urls[0] != stub.urls[1] && stub.urls[1].contains("?turn="))

@@ -24,12 +24,12 @@
       }
     }
 
-    @Test func `an unreadable authorities file fails the transport and is named in the error`() throws {
+    @Test func `an unreadable CA file fails the transport and is named in the error`() throws {
       var configuration = CurlTransport.Configuration()
       configuration.tls.authorities = .file(URL(fileURLWithPath: "/nowhere/at/all.pem"))
       let error = try #require(#expect(throws: TaskError.self) { try CurlTransport(configuration) })
       #expect(
-        error.reason.hasSuffix("the authorities file /nowhere/at/all.pem cannot be read: No such file or directory"))
+        error.reason.hasSuffix("the CA file /nowhere/at/all.pem cannot be read: No such file or directory"))
       #expect(error.cause == .unusableCertificates)
       configuration.tls.verification = .dangerouslyNone
       _ = try CurlTransport(configuration)
@@ -41,7 +41,7 @@
         CCE_SSL_CACERT_BADFILE, remark: remark, words: "",
         CurlFailure.Circumstances(phase: .connecting, isSent: false, trustsSystem: true))
       #expect(failure.code == .untrustedServer)
-      #expect(failure.reason == "cannot load this machine's certificate authorities: \(remark)")
+      #expect(failure.reason == "cannot load this machine's CA certificates: \(remark)")
     }
 
     @Test func `prefers libcurl's message to the generic message`() {
@@ -82,13 +82,13 @@
     }
 
     @Test(arguments: [(waiting, "head"), (receiving, "trailer")])
-    private func `names the part that contains an oversized field`(circumstances: Circumstances, part: String) {
+    private func `says whether the head or the trailer is too large`(circumstances: Circumstances, part: String) {
       let failure = failure(CCE_TOO_LARGE, "", circumstances)
       #expect(failure.code == .badResponse && failure.reason.contains("its \(part) is larger than 256 KiB"))
     }
 
     @Test(arguments: [CCE_PEER_FAILED_VERIFICATION, CCE_SSL_CACERT_BADFILE])
-    func `without certificate authorities, the error says what to install`(code: Int32) {
+    func `if no CA certificates are installed, the error says what to install`(code: Int32) {
       var circumstances = Self.connecting
       circumstances.lackOfAuthorities = "this machine has none: install some"
       let failure = failure(code, "unable to get local issuer certificate", circumstances)
@@ -145,12 +145,12 @@
       }
     }
 
-    @Test func `treats a reset without a message as occurring before the request was sent`() {
+    @Test func `reports a reset without a message as occurring before the whole request was sent`() {
       let failure = failure(CCE_HTTP2_STREAM, "", Self.receiving)
       #expect(failure.code == .truncatedBody && failure.reason.contains("before the whole request was sent"))
     }
 
-    @Test func `reports an oversized HTTP/2 head, unless another stream can be the cause`() {
+    @Test func `reports an oversized HTTP/2 head unless another stream could be the cause`() {
       let words = "h2_process_pending_input: nghttp2_session_mem_recv() returned -902:The user callback function failed"
       let alone = failure(CCE_RECV_ERROR, words, Self.waiting)
       #expect(alone.code == .badResponse && alone.reason.contains("its head is larger than 128 KiB"))

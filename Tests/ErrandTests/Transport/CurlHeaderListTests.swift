@@ -30,7 +30,7 @@
       return CurlHandle(try #require(ccurl_easy_init()))
     }
 
-    @Test func `reuses the list for equal fields`() throws {
+    @Test func `reuses the header list for equal fields`() throws {
       let handle = try makeHandle()
       let first = handle.headerList(for: try content(["A": "1", "Accept": "b"]))
       #expect(handle.headerList(for: try content(["A": "1", "Accept": "b"])) == first)
@@ -69,14 +69,14 @@
     }
 
     @Test(arguments: [["a": "1"], ["A": "2"], ["A": "1", "B": "1"], [:]] as [HTTPHeaders])
-    func `creates another list for a different field, value or case of a name`(headers: HTTPHeaders) throws {
+    func `creates another header list for a different field, value or capitalization`(headers: HTTPHeaders) throws {
       let handle = try makeHandle()
       _ = handle.headerList(for: try content(["A": "1"]))
       let expected = headers.map { "\($0.name): \($0.value)" } + ["Accept:"]
       #expect(lines(handle.headerList(for: try content(headers))) == expected)
     }
 
-    @Test func `reuses the list for copied fields, but not for another body`() throws {
+    @Test func `reuses the header list for copied fields, but not for another body`() throws {
       let handle = try makeHandle()
       let headers: HTTPHeaders = ["A": "1", "Accept": "b"]
       let first = handle.headerList(for: try content(headers))
@@ -85,7 +85,7 @@
       #expect(lines(handle.headerList(for: try content(headers))) == ["A: 1", "Accept: b"])
     }
 
-    @Test func `a body and decoding add their fields to the list`() throws {
+    @Test func `adds the fields for a request body and for decompression to the list`() throws {
       let handle = try makeHandle()
       #expect(lines(handle.headerList(for: try content(["Accept": "b"]))) == ["Accept: b"])
       let upload = handle.headerList(for: try content(["Accept": "b"], sendsBody: true))

@@ -11,7 +11,7 @@
       text.map { line in Array("\(line)\r\n".utf8).withUnsafeBytes { lines.take($0, rules) } }
     }
 
-    @Test func `a head ends with its empty line, and later lines are trailers`() {
+    @Test func `a head ends with an empty line, and later lines are trailers`() {
       var lines = HeadLines()
       #expect(lines.isUntouched)
       #expect(take(["HTTP/1.1 200 OK", "Server: a", ""], &lines) == [.more, .more, .complete])
@@ -56,7 +56,7 @@
       }
     }
 
-    @Test func `skips a 417 that is followed by another head, and otherwise uses it as the head`() {
+    @Test func `skips a 417 if another head follows, and otherwise uses the 417 as the head`() {
       var answered = HeadLines()
       let rules = HeadLines.Rules(answers417: true)
       #expect(take(["HTTP/1.1 417 Expectation Failed", ""], &answered, rules) == [.more, .answered])

@@ -10,7 +10,7 @@ import Testing
     try #require(URL(string: "https://shop\(number).test").flatMap { Origin($0) })
   }
 
-  @Test func `keeps the budget of a repeatedly failing host when it drops others`() throws {
+  @Test func `keeps the retry budget of a repeatedly failing host while dropping other hosts`() throws {
     var accounts = RetryAccounts(.standard)
     let bad = try origin(0)
     for _ in 0..<5 { _ = accounts.spend(for: bad) }

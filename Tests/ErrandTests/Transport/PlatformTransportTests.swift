@@ -21,7 +21,7 @@
       #expect(response.metrics.timings?.remoteAddress == "127.0.0.1")
     }
 
-    @Test func `without libcurl, every call fails once and says what to install`() async throws {
+    @Test func `without libcurl, every call fails without a retry, and the error says what to install`() async throws {
       let transport = PlatformTransport.best { () throws(TaskError) in
         throw CurlLoop.unavailable(CurlLibrary.missing)
       }

@@ -30,7 +30,7 @@ import Testing
     "//proxy.test:3128",
     "http://proxy.test:0", "http://proxy.test:99999", "http://",
   ])
-  func `an invalid variable fails calls instead of connecting directly`(value: String) async throws {
+  func `an invalid proxy variable fails a call instead of bypassing the proxy`(value: String) async throws {
     let transport = try CurlTransport(
       {
         var configuration = CurlTransport.Configuration()
@@ -49,11 +49,11 @@ import Testing
     #expect(direct?.code == .cannotConnect, "\(value)")
   }
 
-  @Test func `trims whitespace around a variable`() throws {
+  @Test func `trims whitespace around the value of a proxy variable`() throws {
     #expect(try proxy(["https_proxy": " http://p.test:1 "], for: "https://shop.test") == "http://p.test:1")
   }
 
-  @Test func `reads a proxy's credential from its URL`() throws {
+  @Test func `reads proxy credentials from the proxy URL`() throws {
     let origin = try #require(Origin(.known("https://shop.test")))
     let rules = ProxyRules.environment(["https_proxy": "http://some%40body:open%20sesame@p.test:3128"])
     #expect(rules.proxy(for: origin)?.credential == Credential(user: "some@body", password: "open sesame"))
@@ -110,7 +110,7 @@ import Testing
     "other.test shop.test", "other.test\tshop.test\n", "foo,,,,,              shop.test, 10.0.0.0/8", ".shop.test.",
     "*:443", "*.shop.test:443", "SHOP.TEST:443",
   ])
-  func `exceptions can be separated by commas or whitespace`(exceptions: String) throws {
+  func `proxy exceptions can be separated by commas or whitespace`(exceptions: String) throws {
     let lines = Shared<[String]>([])
     let rules = ProxyRules.environment(
       ["https_proxy": "p.test:1", "no_proxy": exceptions], log: LogOutput { line in lines.withLock { $0.append(line) } }
@@ -126,7 +126,7 @@ import Testing
     "[fd00::1",
     "1.2.3.4.5", "999.1.1.1", "a..b",
   ])
-  func `logs an invalid exception`(exception: String) throws {
+  func `logs an invalid proxy exception`(exception: String) throws {
     let lines = Shared<[String]>([])
     let log = LogOutput { line in lines.withLock { $0.append(line) } }
     let rules = ProxyRules.environment(["https_proxy": "p.test:1", "NO_PROXY": "\(exception) direct.test"], log: log)

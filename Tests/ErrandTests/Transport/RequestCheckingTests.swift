@@ -13,7 +13,7 @@ import Testing
       stub.server)
     let error = try #require(
       await #expect(throws: TaskError.self) { try await task.retry(upTo: 3, after: .zero).run() })
-    #expect(stub.requests.isEmpty, "nothing must be sent")
+    #expect(stub.requests.isEmpty, "the request must not be sent")
     #expect(error.attempts.count <= 1, "a retry would be rejected too")
     return error
   }
@@ -28,7 +28,7 @@ import Testing
       error.reason.contains("X-Large") && error.reason.contains("61440") && error.reason.contains("70019"), "\(error)")
   }
 
-  @Test func `counts many small fields towards the limit`() async throws {
+  @Test func `counts many small fields towards the size limit of a head`() async throws {
     let fields = (0..<2000).map { HTTPHeaders.Field(HTTPHeaderName("X-\($0)"), String(repeating: "v", count: 40)) }
     #expect(try await refusal(HTTPRequest(.get, url, headers: HTTPHeaders(fields))).code == .badRequest)
   }

@@ -36,7 +36,7 @@
       #expect(head.headers.map(\.value) == ["b:c", ""])
     }
 
-    @Test func `decodes a value that is not UTF-8 as Latin-1`() throws {
+    @Test func `decodes a non-UTF-8 value as Latin-1`() throws {
       let bytes =
         Array("HTTP/1.1 200 OK\r\nA: caf".utf8) + [0xE9] + Array("\r\nB: café\r\nC: ".utf8)
         + [0xE9] + Array(" at the beginning of many\r\n\r\n".utf8)
@@ -47,7 +47,7 @@
     }
 
     // If the value were sent back as UTF-8, its bytes would be different.
-    @Test func `marks a tag or cookie that is not UTF-8 because it can't be sent back`() throws {
+    @Test func `marks a non-UTF-8 tag or cookie because it can't be sent back`() throws {
       let bytes =
         Array("HTTP/1.1 200 OK\r\nETag: \"caf".utf8) + [0xE9] + Array("\"\r\nset-cookie: a=caf".utf8)
         + [0xE9] + Array("; Path=/\r\nSet-Cookie: b=café\r\n\r\n".utf8)

@@ -13,8 +13,8 @@
     /// Creates a pair of sockets, gives the first one the number `descriptor`, and returns the other.
     private func connect(_ descriptor: Int32) -> Int32 {
       var pair: [Int32] = [0, 0]
-      // A process that another test starts must not inherit them, because epoll reports a socket until its last copy
-      // is closed.
+      // A process that another test starts must not inherit the sockets, because epoll reports a socket until its last
+      // copy is closed.
       socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair)
       dup2(pair[0], descriptor)
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -49,7 +49,7 @@
       Glibc.close(peer)
     }
 
-    @Test func `watches a descriptor again after it was closed without notification`() {
+    @Test func `watches a descriptor again after it is closed without notification`() {
       let number: Int32 = 9002
       var watch = SocketWatch(epoll: epoll)
       var peer = connect(number)

@@ -45,12 +45,12 @@ import Testing
     return Task { try await reachability.waitUntilReachable(origin, failures: 1, clock: CallClock(clock)) }
   }
 
-  @Test func `a change ends all waits, which share a monitor`() async throws {
+  @Test func `all waits share a monitor and end when the network changes`() async throws {
     let (monitors, clock) = (Monitors(), ManualClock())
     let changes = monitors.changes()
     let waits = try (0..<3).map { _ in try wait(changes, clock) }
     await clock.sleepers(count: 3)
-    // A wait for the network may begin after the one for the clock.
+    // A wait for the network may begin after the wait for the clock.
     #expect(await eventually { changes.waiterCount == 3 })
     #expect(monitors.started == 1 && monitors.released == 0)
     monitors.report()
@@ -58,7 +58,7 @@ import Testing
     #expect(monitors.started == 1 && monitors.released == 1)
   }
 
-  @Test func `the monitor is released after the last wait and started again for the next`() async throws {
+  @Test func `the monitor is released after the last wait and started again for the next wait`() async throws {
     let (monitors, clock) = (Monitors(), ManualClock())
     let changes = monitors.changes()
     for round in 1...2 {
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `polls as well, even if the system refuses a monitor`(isRefused: Bool)
+  @Test(arguments: [true, false]) func `polls whether or not the system provides a monitor`(isRefused: Bool)
     async throws
   {
     let (monitors, clock) = (Monitors(), ManualClock())
@@ -80,7 +80,7 @@ import Testing
     #expect(monitors.started == monitors.released)
   }
 
-  @Test func `is the default`() {
+  @Test func `system reachability is the default`() {
     let reachability = ServerConfiguration().reachability as? SystemReachability
     #expect(reachability?.polling is PollingReachability)
   }
@@ -99,13 +99,13 @@ import Testing
       (message(17, flags: 0x49), false), (message(17, extra: 3) + message(20), true), ([], false),
       ([0, 0, 0, 0] + message(20), false), (Array(message(20).dropLast()), false),
     ])
-    func `reads the kernel's messages about running interfaces and new addresses`(
+    func `recognizes kernel messages about running interfaces and new addresses`(
       datagram: [UInt8], reports: Bool
     ) {
       #expect(datagram.withUnsafeBytes { NetlinkMonitor.reportsNetwork($0) } == reports)
     }
 
-    @Test func `the kernel permits several monitors, as in several processes`() {
+    @Test func `the kernel permits several concurrent monitors`() {
       let monitors = (0..<2).map { _ in NetlinkMonitor {} }
       #expect(!monitors.contains { $0 == nil })
     }

@@ -51,7 +51,7 @@
       #expect(throws: CancellationError.self) { try chunk(&inbox) }
     }
 
-    @Test func `only the first end is reported`() throws {
+    @Test func `reports only the first end of a transfer`() throws {
       var inbox = TransferInbox()
       inbox.finish(.success(TransferTimings()))
       inbox.finish(.failure(Broken()))
@@ -99,7 +99,7 @@
       }
     }
 
-    @Test func `reads a finished body of at most one chunk at once`() {
+    @Test func `returns a finished body of at most one chunk in a single read`() {
       var inbox = TransferInbox()
       let isEarly = inbox.readWhole() != nil
       #expect(!isEarly, "more data may arrive")

@@ -40,7 +40,7 @@
       #expect(time < .seconds(10), "removing chunks from the front one by one takes minutes")
     }
 
-    @Test func `is drained when the stated length has been sent`() {
+    @Test func `is drained once data of the declared length has been sent`() {
       var outbox = TransferOutbox(statedLength: 3)
       #expect(outbox.put(Data([1, 2])) == false)
       #expect(drain(&outbox).last == .pause)
@@ -51,7 +51,7 @@
       #expect(outbox.isDrained, "the source has not ended yet")
     }
 
-    @Test func `a restart discards old data and the pause`() {
+    @Test func `a restart discards old data and ends the pause`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       #expect(drain(&outbox).last == .pause)
@@ -83,7 +83,7 @@
       #expect(drain(&outbox).last == .end)
     }
 
-    @Test func `aborts a stream that is longer than stated before sending the extra bytes`() {
+    @Test func `aborts a stream that is longer than declared before sending the extra bytes`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       _ = outbox.put(Data([3, 4]))
@@ -91,7 +91,7 @@
       #expect((outbox.failure as? TaskError)?.code == .bodyLengthMismatch)
     }
 
-    @Test func `aborts a stream that is shorter than stated`() {
+    @Test func `aborts a stream that is shorter than declared`() {
       var outbox = TransferOutbox(statedLength: 3)
       _ = outbox.put(Data([1, 2]))
       _ = outbox.finish()

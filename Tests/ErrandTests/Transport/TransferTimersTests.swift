@@ -86,7 +86,7 @@
         (Duration.seconds(-1), UInt64(0)), (.zero, 0), (.nanoseconds(1), 1), (.milliseconds(1500), 1_500_000_000),
         (.seconds(Int64.max), 3_200_000_000_000_000_000),
       ] as [(Duration, UInt64)])
-    func `clamps a duration to nanoseconds`(duration: Duration, nanoseconds: UInt64) {
+    func `converts a duration to nanoseconds and clamps it`(duration: Duration, nanoseconds: UInt64) {
       #expect(duration.nanoseconds == nanoseconds)
     }
   }

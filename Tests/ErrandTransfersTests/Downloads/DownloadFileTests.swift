@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  @Test func `the next download resumes where the previous one stopped`() async throws {
+  @Test func `the next download resumes where the previous download stopped`() async throws {
     try await inFolder { (url, names) throws in
       let first = try DownloadFile(for: url)
       try first.begin(version)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the mode of a replaced file and uses the default mode for a new file`() async throws {
+  @Test func `keeps the permissions of a replaced file and uses the default permissions for a new file`() async throws {
     try await inFolder { (url, _) throws in
       func publish() throws {
         let file = try DownloadFile(for: url)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `keeps written bytes if the disk is full`() async throws {
+  @Test func `keeps the written bytes if the disk is full`() async throws {
     try await inFolder { (url, _) throws in
       let room = Shared(6)
       let disk = DownloadDisk { data, descriptor in
@@ -242,7 +242,7 @@ import Testing
     }
   }
 
-  @Test func `switches from one stream to ranges and back`() async throws {
+  @Test func `switches from a single stream to ranges and back`() async throws {
     try await inFolder { (url, _) throws in
       let file = try DownloadFile(for: url)
       try file.begin(version)
@@ -287,7 +287,7 @@ import Testing
 
   // MARK: Disk failures
 
-  @Test(arguments: [true, false]) func `keeps written bytes if the file can't be extended`(
+  @Test(arguments: [true, false]) func `keeps the written bytes if the file can't be extended`(
     isEmpty: Bool
   ) async throws {
     try await inFolder { (url, names) throws in
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test func `discards bytes that were not synchronized after a failed flush`() async throws {
+  @Test func `after a failed flush, discards bytes that were not synchronized`() async throws {
     try await inFolder { (url, _) throws in
       let fails = Shared(false)
       let disk = DownloadDisk(flush: { _ in
@@ -348,7 +348,7 @@ import Testing
     }
   }
 
-  @Test func `does not resume from bytes that were removed, even if they were synchronized`() async throws {
+  @Test func `does not resume from removed bytes, even if they were synchronized`() async throws {
     try await inFolder { (url, _) throws in
       let stream = try DownloadFile(for: url)
       try stream.begin(version)

@@ -23,7 +23,7 @@ import Testing
     #expect(DownloadValidator(headers) == nil, "a date is not used if there is a tag")
   }
 
-  @Test func `treats equal validators as one and ignores different validators`() {
+  @Test func `treats repeated equal validators as one and ignores contradictory validators`() {
     let same: HTTPHeaders = [.eTag: #""a""#, "etag": #""a""#]
     #expect(DownloadValidator(same)?.text == #""a""# && DownloadValidator(same)?.isOf(same) == true)
     #expect(DownloadValidator([.eTag: #""a""#, "etag": #""b""#]) == nil)

@@ -14,7 +14,7 @@ import Testing
 
   private func bounds(_ ranges: DownloadRanges?) -> [Int64]? { ranges.map { [0] + $0.parts.map(\.end) } }
 
-  @Test func `splits the rest into ranges of equal length, at least the minimum`() {
+  @Test func `splits the rest into equal ranges that are not smaller than the minimum`() {
     #expect(bounds(ranges()) == [0, 10, 33, 56, 78, 100])
     #expect(bounds(ranges(count: 100)) == [0, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100])
     #expect(bounds(ranges(39)) == [0, 10, 25, 39])
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test func `restores ranges from marks and falls back to synchronized marks`() throws {
+  @Test func `restores ranges from their marks and falls back to the synchronized marks`() throws {
     let synced = try #require(ranges(isThere: true))
     var written = synced
     written.add(7, to: 2)
@@ -60,7 +60,7 @@ import Testing
 
   // MARK: Workers
 
-  @Test func `each range has one worker, and idle workers end`() throws {
+  @Test func `assigns one worker to each range and ends idle workers`() throws {
     var ranges = try #require(self.ranges())
     var workers = RangeWorkers(for: ranges, most: 3, hasFirst: true)
     #expect(workers.size == 3)
@@ -72,7 +72,7 @@ import Testing
     #expect(RangeWorkers(for: ranges, most: 9, hasFirst: false).size == 4)
   }
 
-  @Test func `a worker leaves a busy range to other workers unless it is the last worker`() throws {
+  @Test func `a worker leaves its range to others after a 429, unless it is the last worker`() throws {
     let ranges = try #require(self.ranges())
     var workers = RangeWorkers(for: ranges, most: 2, hasFirst: false)
     #expect(workers.take(of: ranges)?.index == 0 && workers.take(of: ranges)?.index == 1)
@@ -88,7 +88,7 @@ import Testing
     #expect(taken?.index == 1 && taken?.refusal?.moment == .seconds(1))
   }
 
-  @Test func `a worker gives up a range after a local queue error`() throws {
+  @Test func `a worker ends if the local queue rejects its request`() throws {
     var workers = RangeWorkers(for: try #require(self.ranges()), most: 3, hasFirst: false)
     let (full, late) = (
       TaskError(.queueFull, "", phase: .waiting), TaskError.timeout(.queue, after: .seconds(1), phase: .waiting)
@@ -134,13 +134,13 @@ import Testing
     .after(status, headers, asked: DownloadStep.Asked(offset: 0, end: 4))
   }
 
-  @Test func `splits the rest after a first range with a strong tag and a length`() throws {
+  @Test func `splits the rest of the file if the first range has a strong tag and a total length`() throws {
     let validator = try #require(DownloadValidator(Self.tag))
     #expect(first(206, part("bytes 0-3/10")) == .split(validator, end: 4, total: 10))
     #expect(first(206, part("bytes 0-2/3")) == .split(validator, end: 3, total: 3))
   }
 
-  @Test func `does not split unless the first response is a usable range`() {
+  @Test func `does not split the file unless the first response is a usable range`() {
     let dated: HTTPHeaders = [.lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 09:50:37 GMT"]
     let compressed: HTTPHeaders = [.eTag: #""one""#, .contentEncoding: "gzip"]
     for headers in [

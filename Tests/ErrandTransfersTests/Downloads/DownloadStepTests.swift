@@ -27,9 +27,9 @@ import Testing
   @Test(arguments: ["abc", "W/abc", "\"abc", "abc\"", "w/\"abc\"", "\"a b\"", "W/"])
   func `a malformed tag can't validate a range`(tag: String) { #expect(DownloadValidator([.eTag: tag]) == nil) }
 
-  @Test func `appends the part that was requested`() {
+  @Test func `appends the requested range`() {
     #expect(step(206, part("bytes 7-9/10")) == .append(end: 10, total: 10))
-    #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "a shorter part is accepted too")
+    #expect(step(206, part("bytes 7-8/10")) == .append(end: 9, total: 10), "a shorter range is accepted too")
     #expect(step(206, part("bytes 7-9/*")) == .append(end: 10, total: 10))
     #expect(step(206, part("bytes 7-9/10"), Self.asked(total: nil)) == .append(end: 10, total: 10))
     #expect(step(206, part("bytes 7-9/*"), Self.asked(total: nil)) == .append(end: 10, total: nil))
@@ -39,22 +39,22 @@ import Testing
     "bytes 6-9/10", "bytes 8-9/10", "bytes 0-9/10", "bytes 7-9/11", "bytes 7-10/11", "bytes 7-10/*", "bytes 7-9",
     "bytes 9-7/10", "items 7-9/10", "bytes 7-9/9", "bytes */10", "", "bytes 7-9/10, bytes 7-9/10",
     "bytes 99999999999999999999-7/10",
-  ]) func `restarts after a different part`(range: String) {
+  ]) func `restarts after a different range`(range: String) {
     #expect(step(206, part(range)) == .restart)
   }
 
-  @Test(arguments: [nil, #""two""#, #"W/"one""#, "one", ""]) func `restarts after a part of another version`(
+  @Test(arguments: [nil, #""two""#, #"W/"one""#, "one", ""]) func `restarts after a range of another version`(
     tag: String?
   ) { #expect(step(206, part("bytes 7-9/10", tag: tag)) == .restart) }
 
-  @Test func `restarts after a part of another resource`() {
+  @Test func `restarts after a range of another resource`() {
     #expect(step(206, part("bytes 7-9/10"), Self.asked(isOther: true)) == .restart)
     var several = part("bytes 7-9/10")
     several.add(#""two""#, for: .eTag)
     #expect(step(206, several) == .restart)
   }
 
-  @Test func `a part without a date has the date of If-Range`() {
+  @Test func `a range without a date is assumed to have the date in If-Range`() {
     let dated: HTTPHeaders = [
       .lastModified: "Sun, 06 Nov 1994 08:49:37 GMT", .date: "Sun, 06 Nov 1994 08:50:37 GMT",
     ]
@@ -75,7 +75,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "UTF-8", "none", "gzip, aws-chunked"])
-  func `accepts a body with an unknown coding unchanged`(coding: String) {
+  func `accepts a body with an unknown encoding unchanged`(coding: String) {
     #expect(step(200, [.contentLength: "12", .contentEncoding: coding]) == .replace(length: 12))
     var part = part("bytes 7-9/10")
     part[.contentEncoding] = coding
@@ -86,15 +86,15 @@ import Testing
   }
 
   // RFC 9110 §14.4: Content-Range has no meaning in a 200.
-  @Test func `restarts after a 200 that contains only a part`() {
+  @Test func `restarts after a 200 that contains only a range`() {
     let slice: HTTPHeaders = [.contentLength: "3", .contentRange: "bytes 7-9/10", .eTag: #""one""#]
     #expect(step(200, slice) == .restart)
     #expect(step(200, slice, DownloadStep.Asked(offset: 0, end: 5)) == .restart)
-    #expect(step(200, slice, Self.asked(offset: 0)) == .replace(length: 3), "no part was requested")
+    #expect(step(200, slice, Self.asked(offset: 0)) == .replace(length: 3), "no range was requested")
     #expect(step(200, [.contentLength: "10", .contentRange: "bytes 0-9/10"]) == .replace(length: 10))
   }
 
-  @Test func `an unsatisfiable range means that the file is complete`() {
+  @Test func `a 416 finishes a download only if the file is complete`() {
     let full = Self.asked(offset: 10)
     #expect(step(416, part("bytes */10"), full) == .finished)
     #expect(step(416, part("bytes */10", tag: nil), full) == .finished)
@@ -116,7 +116,7 @@ import Testing
     #expect(step(HTTPStatus(status)) == .renew)
   }
 
-  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after a status that it can't handle`(status: Int) {
+  @Test(arguments: [304, 400, 404, 410, 500, 503]) func `fails after an unexpected status`(status: Int) {
     #expect(step(HTTPStatus(status)) == .fail)
   }
 
@@ -125,7 +125,7 @@ import Testing
       if case .refuse = step { true } else { false }
     }
     #expect(isRefused(step(204)) && isRefused(step(202)))
-    #expect(isRefused(step(206, part("bytes 0-9/10"), Self.asked(offset: 0))), "no part was requested")
+    #expect(isRefused(step(206, part("bytes 0-9/10"), Self.asked(offset: 0))), "no range was requested")
     #expect(isRefused(step(200, [.contentEncoding: "gzip"])))
     #expect(isRefused(step(206, [.contentEncoding: "br", .contentRange: "bytes 7-9/10", .eTag: #""one""#])))
   }

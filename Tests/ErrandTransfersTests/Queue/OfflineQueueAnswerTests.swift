@@ -7,7 +7,7 @@ import Testing
 
 /// How server responses and hooks determine whether the task leaves the queue.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueAnswerTests {
-  @Test func `refuses and sets aside .neverRepeat tasks`() async throws {
+  @Test func `rejects new .neverRepeat tasks and sets aside stored ones`() async throws {
     try await withFolder { folder in
       let queue = try OfflineQueue(in: folder, on: QueueRemote().server, types: [Queued.Photo.self])
       let error = await #expect(throws: TaskError.self) { try await queue.add(Queued.Photo(name: "a", isOnce: true)) }
@@ -30,7 +30,7 @@ import Testing
   }
 
   /// A database write, for example, doesn't react to a cancellation.
-  @Test func `delivers an accepted task once if its hook outlasts the deadline`() async throws {
+  @Test func `delivers an accepted task only once, even if its hook outlasts the deadline`() async throws {
     try await withFolder { folder in
       let (remote, isWriting, isWritten) = (QueueRemote(), Gate(), Gate())
       await remote.server.update { settings in
@@ -96,7 +96,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `a failing hook after a sign-in redirect keeps the task, but a cancelled hook does not`(
+  func `after a sign-in redirect, a failing hook keeps the task, but a cancelled hook does not`(
     strays: Bool
   ) async throws {
     try await withFolder { folder in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [false, true]) func `a failing call inside a hook keeps the task`(signsIn: Bool)
+  @Test(arguments: [false, true]) func `a call that fails inside a hook keeps the task in the queue`(signsIn: Bool)
     async throws
   {
     try await withFolder { folder in
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test func `sends the task instead of using a cached response`() async throws {
+  @Test func `sends the task even if a cached response exists`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { request, _ in
         HTTPResponse(.ok, url: request.url, headers: ["Cache-Control": "max-age=60"])

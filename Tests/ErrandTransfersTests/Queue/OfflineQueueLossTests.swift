@@ -7,7 +7,7 @@ import Testing
 
 /// Checks that no added task is lost.
 @Suite(.timeLimit(.minutes(1))) struct OfflineQueueLossTests {
-  @Test func `sets aside rejected and expired tasks, and restores a file that is moved back`() async throws {
+  @Test func `sets aside rejected and expired tasks and delivers a task that is moved back`() async throws {
     try await withFolder { folder in
       let isRefused = Shared(true)
       let remote = QueueRemote { _ in isRefused.withLock { $0 } ? 422 : .created }
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `rejects a second delivery while the first one keeps running`() async throws {
+  @Test func `rejects a second delivery while the first continues`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote()
       let queue = try remote.queue(folder)
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test func `delivers an added task while another key is held`() async throws {
+  @Test func `delivers a new task while another key is delayed`() async throws {
     try await withFolder { folder in
       let remote = QueueRemote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -137,7 +137,7 @@ import Testing
     }
   }
 
-  @Test func `delivers added and held tasks while another key is in progress`()
+  @Test func `delivers new and delayed tasks while a task with another key is in progress`()
     async throws
   {
     try await withFolder { folder in
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test func `a manual delivery sends a held task once, regardless of how long it takes`() async throws {
+  @Test func `a manual delivery sends a delayed task once, regardless of how long the delivery takes`() async throws {
     try await withFolder { folder in
       let clock = Shared<ManualClock?>(nil)
       let remote = QueueRemote { request, body in

@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test func `delivers tasks in order and leaves no files`() async throws {
+  @Test func `delivers tasks in order and leaves no files behind`() async throws {
     try await withFolder { folder in
       let remote = Remote()
       let queue = try remote.queue(folder)
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a held key does not delay other keys`() async throws {
+  @Test func `a delayed key does not delay other keys`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)
@@ -165,7 +165,7 @@ import Testing
       QueueRules.stays(after: POSIXError(.EPERM)), "a hook can throw this error, for example if it can't read a key")
   }
 
-  @Test func `a task expires according to its server's clock`() async throws {
+  @Test func `determines whether a task has expired by the clock of its server`() async throws {
     try await withFolder { folder in
       let remote = Remote()
       let queue = try remote.queue(folder)
@@ -218,7 +218,7 @@ import Testing
     }
   }
 
-  @Test func `a queue locks its folder and rejects unregistered types`() async throws {
+  @Test func `locks its folder and rejects unregistered types`() async throws {
     try await withFolder { folder in
       let queue = try Remote().queue(folder)
       let error = #expect(throws: TaskError.self) { try Remote().queue(folder) }
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test func `a running queue delivers new tasks and retries held tasks`() async throws {
+  @Test func `a running queue delivers new tasks and retries delayed tasks`() async throws {
     try await withFolder { folder in
       let isBusy = Shared(true)
       let remote = Remote { _ in isBusy.withLock { $0 } ? 503 : .created }
@@ -250,7 +250,7 @@ import Testing
     }
   }
 
-  @Test func `reports a remaining task with its error after each delivery`() async throws {
+  @Test func `after each delivery, reports the tasks that remain with their errors`() async throws {
     try await withFolder { folder in
       let remote = Remote { $0.contains("bad") ? 503 : .created }
       let queue = try remote.queue(folder)

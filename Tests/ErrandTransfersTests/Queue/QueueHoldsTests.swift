@@ -3,9 +3,9 @@ import Testing
 @testable import Errand
 @testable import ErrandTransfers
 
-/// Delayed keys after a failure.
+/// The delays of keys after a failed delivery.
 @Suite(.timeLimit(.minutes(1))) struct QueueHoldsTests {
-  @Test func `doubles the delay from one second up to five minutes`() {
+  @Test func `doubles a key's delay from one second up to five minutes`() {
     var holds = QueueHolds()
     var now = Duration.seconds(100)
     for wanted in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
@@ -20,7 +20,7 @@ import Testing
     #expect(holds.wait(for: ["x"], at: now) == .seconds(1))
   }
 
-  @Test func `delays a key for as long as the server asks, up to five minutes`() {
+  @Test func `delays a key for as long as the server requests, up to five minutes`() {
     var holds = QueueHolds()
     holds.hold("x", at: .zero, retryAfter: .seconds(60))
     holds.hold("y", at: .zero, retryAfter: .seconds(Int64.max))

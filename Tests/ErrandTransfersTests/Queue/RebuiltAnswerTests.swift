@@ -20,8 +20,7 @@ import Testing
   }
 
   @Test(arguments: [nil, true, false])
-  func `the offline queue keeps a redirected task, even if a step rebuilds the response`(isPerCall: Bool?) async throws
-  {
+  func `keeps a redirected task even if a step rebuilds the response`(isPerCall: Bool?) async throws {
     try await withFolder { folder in
       let stub = StubServer(
         .status(302, [.location: "/sign-in"]), .status(.ok),

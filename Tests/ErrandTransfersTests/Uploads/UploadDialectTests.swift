@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test func `splits a file into chunks that fit the granularity, without a small last chunk`() {
+  @Test func `splits a file into multiples of the granularity and avoids a small last chunk`() {
     #expect(pieces(199_000, 75_000) == [75_000, 75_000, 49_000])
     #expect(pieces(199_000, 75_000, 66_666) == [66_666, 66_666, 65_668])
     #expect(pieces(0, 75_000) == [0])
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `tus uses the server's offset`() {
+  @Test func `tus continues at the server's offset`() {
     #expect(
       tus(204, ["Upload-Offset": "10"]) == .at(10)
         && tus(200, ["Upload-Offset": "3"], query: true) == .at(3))
@@ -95,7 +95,7 @@ import Testing
     #expect(GoogleUpload().cancel(session)?.headers["X-Goog-Upload-Command"] == "cancel")
   }
 
-  @Test func `Google's status contains the progress`() {
+  @Test func `Google's responses contain the status and the progress`() {
     #expect(google(200, ["X-Goog-Upload-Status": "active"]) == .at(10))
     #expect(
       google(200, ["X-Goog-Upload-Status": "active", "X-Goog-Upload-Size-Received": "7"]) == .at(7))
@@ -133,7 +133,7 @@ import Testing
     #expect(ietf(409) == .unknown && ietf(404) == .gone && ietf(410, isLast: nil) == .gone && ietf(500) == .failed)
   }
 
-  @Test func `treats equal header lines as one and ignores different lines`() {
+  @Test func `treats repeated equal header lines as one and ignores contradictory lines`() {
     #expect(
       tus(204, ["Upload-Offset": "10", "upload-offset": "10"]) == .at(10)
         && tus(204, ["Upload-Offset": "10, 10"]) == .at(10))
@@ -147,7 +147,7 @@ import Testing
     #expect(ietf(204, ["Upload-Offset": "7", "upload-offset": "7"], isLast: nil) == .at(7))
   }
 
-  @Test func `without progress, the delay grows from zero to eight seconds before the upload fails`() {
+  @Test func `without progress, delays grow from zero to eight seconds before the upload fails`() {
     var backoff = UploadBackoff()
     let delays: [Duration?] = [.zero, .seconds(1), .seconds(2), .seconds(4), .seconds(8), nil, nil]
     #expect(delays.map { _ in backoff.detour() } == delays)

@@ -7,7 +7,7 @@ import Testing
 /// Uploads that are running when the user signs out.
 @Suite(.timeLimit(.minutes(1))) struct UploadSignOutTests {
   @Test(arguments: ["https://shop.test/files/1", "https://files.test/1"])
-  func `an upload ends, wherever its location is, and is not continued as the next user`(
+  func `an upload ends at a sign-out and does not continue as the next user`(
     location: String
   ) async throws {
     let (user, sent) = (Shared("ann"), Shared<[String?]>([]))

@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(arguments: [.automatic, .neverRepeat] as [Idempotency], [.lost, .status(503)] as [StubLog.Answer])
-  func `does not resend the POST that may have started an upload`(
+  func `does not resend a POST that may have started an upload`(
     idempotency: Idempotency, answer: StubLog.Answer
   ) async throws {
     let stub = stub(answer, Self.begun, Self.whole)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [.automatic, .neverRepeat] as [Idempotency])
-  func `starts a forgotten upload over unless the task is never repeated`(idempotency: Idempotency) async throws {
+  func `restarts a forgotten upload unless the task is never repeated`(idempotency: Idempotency) async throws {
     let stub = stub(Self.begun, .status(404), Self.begun, Self.whole)
     let error = await taskError { try await upload(on: stub.server, idempotency).run() }
     #expect((error?.retryRefusal?.contains("call discard(), then run()") == true) == (idempotency == .neverRepeat))
@@ -67,7 +67,7 @@ import Testing
     #expect(stub.requests.map(\.method) == methods)
   }
 
-  @Test func `resends the missing bytes of a chunk even if the task is never repeated`() async throws {
+  @Test func `sends the missing bytes of a chunk even if the task is never repeated`() async throws {
     let stub = stub(Self.begun, .lost, .status(200, ["Upload-Offset": "1"]), Self.whole)
     try await upload(on: stub.server, .neverRepeat).run()
     #expect(stub.requests.map(\.method) == [.post, .patch, .head, .patch])
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: [.options, .post] as [HTTPMethod])
-  func `sends no request after one that ends during a pause`(pausing: HTTPMethod) async throws {
+  func `sends no further request if the current one ends during a pause`(pausing: HTTPMethod) async throws {
     let (methods, known) = (Shared<[HTTPMethod]>([]), Shared<ResumableUpload?>(nil))
     let (isPaused, isFirst) = (Gate(), Shared(true))
     let server = server(methods) { method in
@@ -129,7 +129,7 @@ import Testing
     #expect(methods.withLock { $0 } == sent)
   }
 
-  @Test func `a closure that returns fewer bytes because of a pause does not end the content`() async throws {
+  @Test func `a pause that makes the closure return fewer bytes does not end the upload's content`() async throws {
     let received = Shared(Data())
     let transport = StubTransport { request in
       if request.method == .patch, let bytes = request.body.data { received.withLock { $0 += bytes } }

@@ -1,7 +1,7 @@
-"""A server that misbehaves by a seed, over TCP, TLS and HTTP/2, and judges what a client makes of it.
+"""A server that misbehaves over TCP, TLS and HTTP/2, as determined by a seed, and judges how a client handles it.
 
-`python3 Peer SEED FOLDER [--without a,b] [--only a,b]`: FOLDER has server.pem and server.key. Prints its ports as
-a line of JSON, and ends with its standard input.
+Usage: `python3 Peer SEED FOLDER [--without a,b] [--only a,b]`. FOLDER contains server.pem and server.key. The program
+prints its ports as one line of JSON and exits when its standard input ends.
 """
 
 import http.server
@@ -27,7 +27,7 @@ def option(name):
 
 
 def listen(serve, context=None):
-    """A port on which `serve` is called with every connection, on a thread of its own."""
+    """Listens on a port and calls `serve` for each connection, on its own thread. Returns the port."""
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
 
     def one(sock):
@@ -53,7 +53,7 @@ def context(protocol):
 
 
 def control(judge, closer):
-    """A port that answers as it ought to: verdicts, and what became of the calls of a soak."""
+    """Serves verdicts and the summary of a soak test. This server never misbehaves. Returns its port."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,4 +1,4 @@
-"""Valid answers over HTTP/1.1. Each carries the number of its exchange, so that one of another is noticed."""
+"""Valid HTTP/1.1 responses. Each contains the number of its exchange, so that a mix-up is detected."""
 
 import re
 import zlib
@@ -10,7 +10,7 @@ _MARK = re.compile(rb"id-(\d+)-([0-9a-f]{8})")
 
 
 def mark(seed, number):
-    """The name of an exchange, with a checksum: a damaged one is no other's."""
+    """Returns the name of an exchange. A checksum prevents a damaged name from matching another exchange."""
     text = b"%d/%d" % (seed, number)
     return b"id-%d-%08x" % (number, zlib.crc32(text))
 
@@ -20,7 +20,7 @@ def unasked_mark(seed, number):
 
 
 def marked(seed, data):
-    """The number of the exchange that is named in `data`; None where none is."""
+    """Returns the number of the first exchange named in `data`, or None if `data` contains no valid name."""
     for found in _MARK.finditer(data):
         number = int(found[1])
         if mark(seed, number) == found[0]:
@@ -29,12 +29,12 @@ def marked(seed, data):
 
 
 def origin(number):
-    """The exchange in whose course an answer of that number is sent."""
+    """Returns the exchange during which a response with this number is sent."""
     return number - _UNASKED if number >= _UNASKED else number
 
 
 class Answer:
-    """An answer by its parts; `pieces` are its bytes, each with a word for what it is."""
+    """The parts of a response. `pieces` returns its bytes in pieces, each with a label."""
 
     REASONS = {200: b"OK", 201: b"Created", 203: b"Other", 204: b"No Content", 304: b"Not Modified", 404: b"Not Found"}
 

@@ -1,4 +1,4 @@
-"""A server whose connections end at random moments, though its answers are right: a soak's other side."""
+"""A server for soak tests, which sends valid responses but ends connections at random moments."""
 
 import random
 import threading
@@ -51,7 +51,7 @@ class Closer:
         wire.close()
 
     def _answer(self, talk, field, sends=True):
-        """Reads a request and answers it; the answer carries its number."""
+        """Reads a request and sends a response that contains its number."""
         request = Request(talk._until(b"\r\n\r\n")[:-4])
         talk._body(request)
         with self._lock:

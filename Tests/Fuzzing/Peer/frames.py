@@ -1,4 +1,4 @@
-"""Answers over HTTP/2, frame by frame, and how they go wrong. Frames are written by hand: no library writes bad ones."""
+"""HTTP/2 responses and their mutations. Frames are encoded here, because no library encodes invalid frames."""
 
 import random
 
@@ -17,7 +17,7 @@ def kind(name, weight=4):
 
 
 class Frame:
-    """`stream` is an offset from the exchange's own; None is the connection."""
+    """A frame. `stream` is an offset from the stream of the exchange, or None for the connection."""
 
     def __init__(self, type, flags=0, payload=b"", stream=0, length=None):
         self.type, self.flags, self.payload, self.stream, self.length = type, flags, payload, stream, length
@@ -32,7 +32,7 @@ class Frame:
 
 
 def literal(name, value):
-    """RFC 7541 §6.2.2, without Huffman and without the table: the same whatever came before."""
+    """Encodes a field without Huffman coding or indexing (RFC 7541 §6.2.2), independently of earlier fields."""
     return b"\0" + _string(name) + _string(value)
 
 
@@ -46,7 +46,7 @@ def _string(text):
 
 
 def valid(rng, answer):
-    """The frames of the answer as it ought to be."""
+    """Returns the frames of a valid response."""
     block = literal(b":status", b"%d" % answer.status)
     for name, value in answer.fields:
         if name not in (b"Transfer-Encoding", b"Connection"):
@@ -77,7 +77,7 @@ def valid(rng, answer):
 
 
 class Course:
-    """What is sent for an exchange: `steps` as over HTTP/1.1, of which "frames" has the frames themselves."""
+    """The frames of an exchange, their mutations, and the steps that send them, as for HTTP/1.1."""
 
     def __init__(self, rng, answer):
         self.rng, self.answer = rng, answer
@@ -114,7 +114,7 @@ def _bytes(course):
     def damage(data):
         rng = random.Random(seed)
         for _ in range(rng.choice([1, 1, 2, 5])):
-            # Half of them in the first frames, whose heads and fields are read the closest.
+            # Favor the first frames, because clients check their headers and fields most closely.
             place = rng.randrange(max(1, min(len(data), rng.choice([9, 100, len(data)]))))
             way = rng.randrange(4)
             if way == 0 and data:
@@ -132,7 +132,7 @@ def _bytes(course):
 
 @kind("h2-frames", 10)
 def _frames(course):
-    """Frames that are missing, twice, in another order, or for another stream."""
+    """Frames that are missing, duplicated, reordered, changed, or sent on another stream."""
     rng = course.rng
     for _ in range(rng.choice([1, 1, 2])):
         place = rng.randrange(len(course.frames))
@@ -187,7 +187,7 @@ def _goaway(course):
 
 @kind("h2-control")
 def _control(course):
-    """Frames for the connection that say what cannot be."""
+    """Control frames with invalid values."""
     rng = course.rng
     pair = rng.choice([(2, 1), (2, 9), (3, 0), (4, 0x80000000), (4, 0), (5, 1), (5, 0xFFFFFFFF), (6, 1), (1, 0), (99, 9)])
     settings = pair[0].to_bytes(2, "big") + pair[1].to_bytes(4, "big")
@@ -204,7 +204,7 @@ def _control(course):
 
 @kind("h2-fields", 6)
 def _fields(course):
-    """A header block that cannot be read, or says what it must not."""
+    """A header block that is malformed or contains forbidden fields."""
     rng = course.rng
     heads = [frame for frame in course.frames if frame.type == HEADERS]
     frame = rng.choice(heads)
@@ -232,7 +232,7 @@ def _flood(course):
 
 @kind("h2-continuations", 1)
 def _continuations(course):
-    """A header block that does not end."""
+    """A header block with a large number of CONTINUATION frames."""
     block = literal(b"x-flood", b"f" * 100) * 20
     head = course.frames[0]
     head.flags &= ~END_HEADERS
@@ -242,7 +242,7 @@ def _continuations(course):
 
 @kind("h2-lengths")
 def _lengths(course):
-    """A `content-length` that is not the body's."""
+    """A `content-length` that does not match the body."""
     answer, rng = course.answer, course.rng
     line = literal(b"content-length", b"%d" % (len(answer.body) + rng.choice([1, -1, 1000])))
     head = [frame for frame in course.frames if frame.type == HEADERS][len(answer.informational)]
@@ -268,7 +268,7 @@ def _stall(course):
 
 @kind("h2-early")
 def _early(course):
-    """RFC 9113 §8.1: a whole answer before the request's end, and then a reset that is no error, or nothing."""
+    """A complete response before the end of the request. A NO_ERROR reset may follow (RFC 9113 §8.1)."""
     course.is_early = True
     if course.rng.random() < 0.6:
         course.frames.append(Frame(RST_STREAM, 0, bytes(4)))

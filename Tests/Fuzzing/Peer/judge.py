@@ -1,4 +1,4 @@
-"""Says of the outcome of an exchange, as the client saw it, whether it may be."""
+"""Judges whether the outcome of an exchange, as reported by the client, is acceptable."""
 
 import os
 
@@ -9,7 +9,7 @@ from plans import Ledger
 
 
 class Outcome:
-    """What the client saw: `status` and `body` of a success, `code` and `text` of an error."""
+    """The outcome reported by the client: `status` and `body` of a success, or `error`, with the code and text."""
 
     def __init__(self, fields, body):
         self.protocol = fields["X-Protocol"]
@@ -33,7 +33,7 @@ class Judge:
         self.plans, self.ledger = plans, ledger
 
     def verdict(self, number, outcome):
-        """The name of the mutation, a verdict (good, collateral, known, finding), and a word on it."""
+        """Returns the name of the mutation, a verdict (good, collateral, known or finding), and an explanation."""
         entry = self.ledger.entry(number)
         expected, name, once = self._expected(entry, number, outcome)
         verdict = ("good", "")
@@ -41,18 +41,18 @@ class Judge:
             verdict = self._success(number, outcome, expected)
         elif name is None and not outcome.is_wild:
             verdict = self._failure(entry, outcome, expected)
-        # A stream is refused by another one's GOAWAY too.
+        # A GOAWAY sent for another stream can also refuse this stream.
         once = once and not any(streams.refuses(connection.sent) for connection in entry.connections)
         if once and outcome.method == "POST" and len(entry.connections) > 1:
-            verdict = ("finding", "sent twice: the POST was read %d times" % len(entry.connections))
+            verdict = ("finding", "resent: the POST was read %d times" % len(entry.connections))
         self.ledger.forget(number - 5000)
         return (name or "none",) + verdict
 
     def _expected(self, entry, number, outcome):
-        """How it is to be read, the name of the mutation, and whether it must not have been sent again."""
+        """Returns the required reading, the name of the mutation, and whether the request must not be resent."""
         if outcome.protocol == "h2":
             course, name = self.plans.http2(number, outcome.method, outcome.is_wild)
-            # Of a request that was sent again the former go may be read last: its answer is that of any.
+            # If a request was resent, its earlier attempt may be read last, so accept the response to either attempt.
             readings = [
                 streams.read(connection.sent, course, outcome.method, outcome.decodes, stream, name is None and any(
                     streams.breaks(connection.sent, other) for other in connection.tainted_beside(stream)))
@@ -70,7 +70,7 @@ class Judge:
             elif what == "close" or (what == "cut" and outcome.protocol == "tcp"):
                 is_closed = True
             elif what == "unasked" and course.answer.framing == "close" and course.answer.has_body:
-                return reading.Reading(), name, True  # without a length, what comes behind the body is some of it
+                return reading.Reading(), name, True  # without a length, any bytes after the body are part of it
         return reading.read(data, is_closed, outcome.method, outcome.decodes, course.packed), name, True
 
     def _success(self, number, outcome, expected):
@@ -78,31 +78,31 @@ class Judge:
         for data in (outcome.answer_id, b"" if is_own else outcome.body[:200]):
             other = answers.marked(self.plans.seed, data)
             if other is not None and other != number:
-                # What was on its way when the request began cannot be told from its answer.
+                # Bytes already on their way when the request started are indistinguishable from its response.
                 if outcome.started < self.ledger.entry(answers.origin(other)).sent_at:
-                    return ("collateral", "the answer of %d came while the request was sent" % other)
-                return ("finding", "crossed: this is the answer of %d" % other)
+                    return ("collateral", "the response to exchange %d arrived while the request was sent" % other)
+                return ("finding", "mix-up: this is the response to exchange %d" % other)
         if outcome.status == 408 != expected.status and outcome.started < self.ledger.entry(number - 1).sent_at:
-            return ("collateral", "a 408 came while the request was sent")  # it names no exchange
+            return ("collateral", "a 408 came while the request was sent")  # it does not name its exchange
         if expected.refusal:
             if outcome.is_after_wild and not outcome.is_wild:
                 return ("collateral", "")
-            return ("known" if expected.is_known else "finding", "taken for whole: %s, and it is %d with %d bytes" % (
+            return ("known" if expected.is_known else "finding", "accepted although %s: %d with %d bytes" % (
                 expected.refusal, outcome.status, len(outcome.body)))
         if expected.body is not None and (expected.status, expected.body) != (outcome.status, outcome.body):
             place = len(os.path.commonprefix([expected.body, outcome.body]))
-            return ("finding", "read otherwise: %d with %d bytes, and it is %d with %d bytes, other ones from %d on" % (
+            return ("finding", "misread: expected %d with %d bytes, got %d with %d bytes, which differ at byte %d" % (
                 expected.status, len(expected.body), outcome.status, len(outcome.body), place))
         return ("good", "")
 
     def _failure(self, entry, outcome, expected):
-        """A valid answer failed."""
-        # A 204 has no body for those who ask for a file.
+        """Returns the verdict on a valid response for which the client reported an error."""
+        # A 204 is an error for a task that downloads a file.
         is_refused = not 200 <= (expected.status or 0) < 300 or expected.status == 204
         if outcome.error.startswith(("badStatus:", "notModified:")) and is_refused:
             return ("good", "")  # a call throws for these
         if any(not connection.is_tainted for connection in entry.connections):
-            return ("finding", "a valid answer failed: %s" % outcome.error)
+            return ("finding", "a valid response failed: %s" % outcome.error)
         if outcome.is_after_wild:
             return ("collateral", "")
         return ("finding", "a valid exchange failed: %s" % outcome.error)

@@ -1,11 +1,11 @@
-"""Ways in which an answer over HTTP/1.1 goes wrong. Each has a name, by which it can be left out."""
+"""Mutations of HTTP/1.1 responses. Each has a name, which can be used to exclude it."""
 
 import zlib
 
 import packing
 
 KINDS = {}
-_STALL = 1.0  # longer than the client's limits
+_STALL = 1.0  # longer than the client's time limits
 
 
 def kind(name, weight=4):
@@ -17,7 +17,7 @@ def kind(name, weight=4):
 
 
 class Course:
-    """What the peer does: steps, and whether it does them before it has read the request's body."""
+    """The steps that the peer performs, and whether it performs them before it reads the request body."""
 
     def __init__(self, rng, answer, unasked):
         self.rng = rng
@@ -41,11 +41,11 @@ class Course:
         self.pieces.insert(index, (label, data))
 
     def add_field(self, data):
-        """A line somewhere among the fields."""
+        """Inserts a line at a random position in the header."""
         self.insert(self.rng.choice(self.places("field", "blank")), data)
 
     def set_field(self, name, line):
-        """`line` where the field was, or anywhere."""
+        """Replaces the field with `line`, or inserts `line` at a random position if there is no such field."""
         own = [i for i in self.places("field") if self.pieces[i][1].lower().startswith(name.lower() + b":")]
         if own:
             self.replace(own[0], line)
@@ -53,7 +53,7 @@ class Course:
             self.add_field(line)
 
     def finish(self):
-        """The steps: in up to three pieces, then the end that the answer's head announces, unless there is one."""
+        """Sends the response in up to three pieces unless a mutation has set the steps, and closes if the head says so."""
         if not self.steps:
             data = self.data
             cuts = sorted(self.rng.randrange(len(data) + 1) for _ in range(self.rng.choice([0, 0, 1, 2])))
@@ -157,7 +157,7 @@ def _cut(course):
 
 @kind("packed-cut", 8)
 def _packed_cut(course):
-    """The framing is that of the cut body: only the packing tells."""
+    """The framing matches the truncated body, so only the compressed data shows that the body is incomplete."""
     answer, rng = course.answer, course.rng
     if not answer.coding or not answer.has_body:
         return _cut(course)
@@ -235,7 +235,7 @@ def _flood_extension(course):
 
 @kind("unasked", 8)
 def _unasked(course):
-    """The answer, and after it one that nobody asked for: with it, or on the connection when it is idle."""
+    """An unsolicited response follows the response, either in the same packet or on the idle connection."""
     rng, number = course.rng, course.unasked
     more = rng.choice([
         b"HTTP/1.1 200 OK\r\nX-Id: %s\r\nContent-Length: %d\r\n\r\n%s" % (number, len(number), number), course.data, b"\r\n",
@@ -260,7 +260,7 @@ def _idle_close(course):
 
 @kind("early")
 def _early(course):
-    """Before the request's body was read, perhaps without reading it at all."""
+    """The peer responds before it reads the request body, and may not read it at all."""
     course.is_early = True
     data = course.data
     course.steps = [("send", data)] + course.rng.choice([
@@ -269,7 +269,7 @@ def _early(course):
 
 @kind("extra-body", 2)
 def _extra_body(course):
-    """A body where there is none, more than there is, or none where one is announced."""
+    """A status that does not match the body, or a body where none is allowed."""
     answer, rng = course.answer, course.rng
     if answer.has_body:
         answer.status = rng.choice([204, 304, 205, 600, 999, 101])
@@ -289,7 +289,7 @@ def _tls(course):
 
 
 def course(rng, answer, unasked, is_wild, allowed):
-    """What is done about an exchange, and the name of what is wrong with it; None where nothing is."""
+    """Returns the course of an exchange, and the name of its mutation, or None if the response is valid."""
     course = Course(rng, answer, unasked)
     name = None
     if is_wild:

@@ -1,7 +1,8 @@
-"""Every host of a network namespace: a name server whose names change their addresses, a server at all addresses, a proxy.
+"""The hosts of a network namespace: a DNS server whose answers change, an HTTP server on all addresses, and a proxy.
 
-`python3 names.py SEED`, in a namespace where all addresses are local. Prints a line once it listens. When its standard
-input ends, it prints how many connections were made to which address, how many the kernel began, and ends.
+Usage: `python3 names.py SEED`, in a namespace where all addresses are local. The program prints a line once it listens.
+When its standard input ends, it prints the number of connections to each address and the number of connections that
+the kernel started, and exits.
 """
 
 import collections
@@ -20,7 +21,7 @@ PROXY_PORT = 3128
 
 
 class Names:
-    """Answers of `turn-N.test`, which may be others each time, and of `inner.test`, which are never public."""
+    """The DNS server. The addresses of `turn-N.test` can change with each query. `inner.test` has no public addresses."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -59,7 +60,7 @@ class Names:
 
 
 class Hosts:
-    """Says "public" to any request, and points where its path says to after `/to/`, in hexadecimal."""
+    """Answers requests with "public". A path with `/to/` redirects to the URL that follows in hexadecimal."""
 
     def __init__(self):
         self.lock = threading.Lock()
@@ -101,7 +102,7 @@ class Hosts:
 
 
 def begun():
-    """The connections that the kernel of this namespace has begun."""
+    """Returns the number of connections that the kernel has started in this namespace."""
     with open("/proc/self/net/snmp") as lines:
         names, values = [line.split() for line in lines if line.startswith("Tcp:")]
     return int(values[names.index("ActiveOpens")])
@@ -116,7 +117,7 @@ def main():
     sys.stdin.read()
     deadline = time.monotonic() + 10
     while sum(hosts.opened.values()) < begun() and time.monotonic() < deadline:
-        time.sleep(0.05)  # the kernel accepts before the program does
+        time.sleep(0.05)  # the kernel accepts a connection before the program does
     print(json.dumps({"opened": hosts.opened, "begun": begun(), "questions": names.questions}), flush=True)
     os._exit(0)
 

@@ -1,4 +1,4 @@
-"""Packed bodies: gzip, deflate, br and zstd, as far as the machine has libraries for them."""
+"""Compresses and decompresses bodies with gzip, deflate and, if the libraries are installed, br and zstd."""
 
 import ctypes
 import zlib
@@ -17,11 +17,11 @@ _ROOM = 1 << 20
 
 
 class Cut(Exception):
-    """It ends too early."""
+    """The compressed data is truncated."""
 
 
 class Damaged(Exception):
-    """It is not what it says it is, or there is more than that."""
+    """The compressed data is invalid or followed by other bytes."""
 
 
 def pack(coding, plain):
@@ -43,7 +43,7 @@ def pack(coding, plain):
 
 
 def unpack(coding, packed):
-    """The plain bytes; raises Cut and Damaged."""
+    """Returns the decompressed bytes. Raises Cut or Damaged."""
     if coding in ("gzip", "x-gzip"):
         return _members(packed)
     if coding == "deflate":
@@ -66,7 +66,7 @@ def unpack(coding, packed):
 
 
 def _members(packed):
-    """RFC 1952 §2.2: several members are one body."""
+    """Decompresses gzip, which can have several members (RFC 1952 §2.2)."""
     plain = b""
     while True:
         member = zlib.decompressobj(31)
@@ -82,7 +82,7 @@ def _members(packed):
 
 
 def _inflate(packed):
-    """RFC 9110 §8.4.1.2: some send it without the zlib wrapper."""
+    """Decompresses deflate, which some servers send without the zlib wrapper (RFC 9110 §8.4.1.2)."""
     for window in (15, -15):
         stream = zlib.decompressobj(window)
         try:

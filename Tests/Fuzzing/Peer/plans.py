@@ -1,4 +1,4 @@
-"""What is done about each exchange: drawn from the seed and its number alone, so that a run can be repeated."""
+"""Plans the response to each exchange. A plan depends only on the seed and the number, so a run can be repeated."""
 
 import math
 import random
@@ -20,7 +20,7 @@ class Plans:
         return name not in self.without and (not self.only or name in self.only)
 
     def http1(self, number, method, is_wild):
-        """The answer as it ought to be, the course of what is sent, and the name of what is wrong with it."""
+        """Returns the course of an exchange, and the name of its mutation, or None if the response is valid."""
         rng = random.Random("%d/%d" % (self.seed, number))
         answer = answers.Answer(rng, self.seed, number, method)
         packed = answer.body if answer.coding else b""
@@ -36,7 +36,7 @@ class Plans:
 
 
 class Connection:
-    """What the peer knows of one: whether anything but valid answers went over it, and over HTTP/2 all that did."""
+    """A connection: whether the peer has sent an invalid response on it, and, for HTTP/2, all bytes sent."""
 
     def __init__(self):
         self.is_tainted = False
@@ -52,7 +52,7 @@ class Connection:
 
 
 class Ledger:
-    """What became of the exchanges that are under way."""
+    """The connections of each exchange, and when its response was sent."""
 
     class Entry:
         def __init__(self):
@@ -65,7 +65,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def seen(self, number, connection, stream=1):
-        """A request was read in full, head and body or as much of it as is to be read."""
+        """Records that a request was read, with as much of its body as the plan reads before it answers."""
         with self._lock:
             entry = self._entries.setdefault(number, self.Entry())
             entry.connections.append(connection)
@@ -73,7 +73,7 @@ class Ledger:
             entry.sent_at = math.inf
 
     def sent(self, number):
-        """The last byte of what is sent in the course of an exchange has left. The first word counts."""
+        """Records when the last byte of an exchange was sent. Later calls for the same request have no effect."""
         with self._lock:
             entry = self._entries.setdefault(number, self.Entry())
             entry.sent_at = min(entry.sent_at or math.inf, time.monotonic_ns())

@@ -1,17 +1,18 @@
-"""How an answer over HTTP/1.1 must be read: what a client may take for whole, and what it must refuse."""
+"""Determines how a client must read an HTTP/1.1 response: as complete, or as an error."""
 
 import re
 
 import packing
 
-# RFC 9110 §5.6.3. Python's own blanks have form feeds among them, which make another value.
+# RFC 9110 §5.6.3. Python's default whitespace includes form feeds, which are part of the value.
 _BLANKS = b" \t"
 
 
 class Reading:
-    """`refusal` where it must not be taken for whole; `body` where it may, and None where any may.
+    """The required reading of a response.
 
-    `is_known` where the guide says that libcurl does not let it be seen.
+    `refusal` is the reason if a client must reject the response. `body` is the required body, or None if any body is
+    acceptable. `is_known` is set if libcurl does not report the problem, as the guide documents.
     """
 
     def __init__(self, refusal=None, status=None, body=None, is_known=False):
@@ -23,7 +24,7 @@ class _Refused(Exception):
 
 
 class _Unclear(Exception):
-    """It is wrong in a way that a client may overlook."""
+    """A violation that a client may tolerate."""
 
 
 class _Cut(_Refused):
@@ -31,9 +32,10 @@ class _Cut(_Refused):
 
 
 def read(data, is_closed, method, decodes, packed=b""):
-    """What `data` is as the answer to a request with `method`.
+    """Returns the required reading of `data` as the response to a request with `method`.
 
-    `is_closed` where it ends with an orderly close; `packed` is the body that was not cut, where it is packed.
+    `is_closed` is whether the connection was closed in an orderly way after `data`. `packed` is the complete compressed
+    body, or empty if the body is not compressed.
     """
     try:
         cursor = _Cursor(data)
@@ -47,7 +49,7 @@ def read(data, is_closed, method, decodes, packed=b""):
 
 
 def decoded(status, fields, body, packed):
-    """The same for an answer whose framing is another's."""
+    """Returns the required reading of a response whose body was already read from another framing."""
     try:
         return Reading(status=status, body=_decoded(fields, body, packed))
     except _Refused as refusal:
@@ -57,7 +59,7 @@ def decoded(status, fields, body, packed):
 
 
 class _Cursor:
-    """Bytes that are read from the front: without a copy of the rest, of which floods have much."""
+    """Reads bytes from the front without copying the rest, which is large in a flood."""
 
     def __init__(self, data):
         self.data, self.place = data, 0
@@ -67,10 +69,10 @@ class _Cursor:
         return len(self.data) - self.place
 
     def line(self):
-        """The next line with its CR, if it has one, and without its LF."""
+        """Returns the next line with its CR, if any, and without its LF."""
         end = self.data.find(b"\n", self.place)
         if end < 0:
-            raise _Cut("it is cut in the head, its chunks or its trailers")
+            raise _Cut("the head, the chunks or the trailers are truncated")
         line, self.place = self.data[self.place : end], end + 1
         return line
 
@@ -88,7 +90,7 @@ def _final_head(cursor):
     while True:
         status, fields = _head(cursor)
         if status == 101:
-            raise _Refused("101 was not asked for")
+            raise _Refused("the 101 is unsolicited")
         if status >= 200:
             return status, fields
 
@@ -102,7 +104,7 @@ def _head(cursor):
     fields, is_odd = [], False
     for field in lines:
         if field[:1] in (b" ", b"\t"):
-            # RFC 9112 §5.2: it goes on with the line before, or the answer is refused.
+            # RFC 9112 §5.2: a client joins the line with the previous line or rejects the response.
             if not fields:
                 is_odd = True
             else:
@@ -113,9 +115,9 @@ def _head(cursor):
             is_odd = True
             continue
         if re.search(rb"[ \t\r]", name):
-            raise _Refused("a name has a blank in it or after it")
+            raise _Refused("a field name contains or precedes whitespace")
         if b"\r" in value:
-            raise _Refused("a bare CR is in a value")
+            raise _Refused("a value contains a bare CR")
         fields.append((name.lower(), value.strip(b" \t")))
     if is_odd:
         raise _Unclear()
@@ -127,10 +129,10 @@ def _status(line):
     if not exact:
         if re.match(rb"HTTP/1\.[01][ \t]+[0-9]{3}([^0-9]|$)", line) and b"\r" not in line:
             raise _Unclear()
-        raise _Refused("it does not begin with a status line")
+        raise _Refused("the response does not start with a valid status line")
     status = int(exact[1])
     if status < 100:
-        raise _Refused("there is no such status")
+        raise _Refused("the status is less than 100")
     return status
 
 
@@ -147,16 +149,16 @@ def _body(status, fields, cursor, is_closed, method):
         if len(set(lengths)) > 1 or not re.fullmatch(rb"[0-9]+", lengths[0]):
             parts = [part.strip(_BLANKS) for value in lengths for part in value.split(b",")]
             if all(re.fullmatch(rb"[0-9]+", part) for part in parts) and len({int(part) for part in parts}) == 1:
-                raise _Unclear()  # RFC 9110 §8.6: the same one repeated may be taken for one
+                raise _Unclear()  # RFC 9110 §8.6: a client may accept a repeated identical length
             raise _Refused("the lengths are %r" % lengths[:3])
         length = int(lengths[0])
         if length >= 1 << 63:
             raise _Refused("the length is %d" % length)
         if cursor.left < length:
-            raise _Cut("%d of %d bytes are there" % (cursor.left, length))
+            raise _Cut("the body has only %d of %d bytes" % (cursor.left, length))
         return cursor.take(length)
     if not is_closed:
-        raise _Cut("its end is that of the connection, which was not closed in order")
+        raise _Cut("the body ends with the connection, which was not closed in an orderly way")
     return cursor.take(cursor.left)
 
 
@@ -174,10 +176,10 @@ def _chunked(cursor):
         if not b"\r\n".startswith(end):
             raise _Unclear()
         if len(end) < 2:
-            raise _Cut("it is cut in a chunk")
+            raise _Cut("a chunk is truncated")
     while True:
         if cursor.left == 1 and cursor.data.endswith(b"\r"):
-            raise _Unclear()  # nothing but the last LF is missing
+            raise _Unclear()  # only the last LF is missing
         if not cursor.field_line():
             return b"".join(pieces)
 
@@ -192,7 +194,7 @@ def _decoded(fields, body, packed):
     try:
         return packing.unpack(codings[0], body)
     except packing.Cut:
-        raise _Cut("the packed body is cut") from None
+        raise _Cut("the compressed body is truncated") from None
     except packing.Damaged:
         is_cut = len(body) < len(packed) and packed.startswith(body)
-        raise _Refused("the packed body is %s" % ("cut" if is_cut else "damaged")) from None
+        raise _Refused("the compressed body is %s" % ("truncated" if is_cut else "damaged")) from None

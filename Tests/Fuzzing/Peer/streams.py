@@ -1,4 +1,4 @@
-"""The peer over HTTP/2: reads requests, and does what is planned for each, every stream on a thread of its own."""
+"""The HTTP/2 peer, which reads requests and performs the plan for each stream on its own thread."""
 
 import threading
 import time
@@ -18,7 +18,7 @@ except ImportError:
 
 
 def frames(more):
-    """Frame after frame from the bytes that `more` gives: type, flags, stream and payload."""
+    """Yields the type, flags, stream and payload of each frame in the bytes that `more` returns."""
     buffer = b""
 
     def take(count):
@@ -39,7 +39,7 @@ def frames(more):
 
 
 def bare(kind, flags, payload):
-    """The payload without padding and priority; None where there is less of it than that."""
+    """Returns the payload without padding and priority, or None if it is too short."""
     if flags & PADDED:
         if not payload or payload[0] >= len(payload):
             return None
@@ -50,7 +50,7 @@ def bare(kind, flags, payload):
 
 
 def refuses(sent):
-    """Whether the frames that were sent over a connection say of any stream that nothing was done with its request."""
+    """Whether the frames sent on a connection report that the request of any stream was not processed."""
     place = 0
     while place + 9 <= len(sent):
         length, kind = int.from_bytes(sent[place : place + 3], "big"), sent[place + 3]
@@ -61,7 +61,7 @@ def refuses(sent):
 
 
 class Session:
-    """One connection."""
+    """A connection."""
 
     def __init__(self, wire, plans, ledger):
         self.wire, self.plans, self.ledger = wire, plans, ledger
@@ -93,7 +93,7 @@ class Session:
                 self._answer(stream)
 
     def _send(self, data):
-        # In one order: a frame whose length is wrong takes bytes of other streams for its own.
+        # Send and record in the same order, because a frame with a wrong length includes bytes of other streams.
         with self.wire.lock:
             self.connection.sent += data
             self.wire.send(data)
@@ -134,7 +134,7 @@ class Session:
 
 
 def talk(wire, plans, ledger):
-    """One connection, to its end."""
+    """Serves a connection until it ends."""
     try:
         Session(wire, plans, ledger).serve()
     except (Gone, OSError, ValueError, hpack.HPACKError):
@@ -147,7 +147,7 @@ def talk(wire, plans, ledger):
 
 
 def source(sent):
-    """For `frames`: all that was sent over a connection, at once."""
+    """Returns a closure for `frames` that returns all bytes sent on a connection at once."""
     pieces = [bytes(sent)] if sent else []
 
     def more():
@@ -159,7 +159,7 @@ def source(sent):
 
 
 def breaks(sent, stream):
-    """Whether a stream breaks the protocol, of all that was sent over its connection."""
+    """Whether a stream violates the protocol, judged by all bytes sent on its connection."""
     try:
         Message().read(frames(source(sent)), stream)
     except Gone:
@@ -170,7 +170,10 @@ def breaks(sent, stream):
 
 
 def read(sent, course, method, decodes, own, is_beside_broken=False):
-    """How a stream must be read, of all that was sent over its connection; another stream may break the protocol there."""
+    """Returns the required reading of a stream, based on all bytes sent on its connection.
+
+    `is_beside_broken` is whether another stream on the connection violates the protocol.
+    """
     message = Message()
     try:
         message.read(frames(source(sent)), own)
@@ -181,29 +184,29 @@ def read(sent, course, method, decodes, own, is_beside_broken=False):
         return reading.Reading()
     status, fields, body = message.status, message.fields, bytes(message.body)
     if status is None:
-        return reading.Reading(refusal="its stream does not end")
+        return reading.Reading(refusal="the stream does not end")
     lengths = {value for name, value in fields if name == b"content-length"}
     length = next((int(value) for value in lengths if len(lengths) == 1 and value.isdigit()), None)
     if method == "HEAD" or status in (204, 304):
-        body = b""  # with its head it is whole
+        body = b""  # complete once the head has arrived
     elif length is not None and len(body) >= length:
-        # RFC 9113 §8.1.1: what is behind the stated length makes it malformed, and what is before it is all of the body.
+        # RFC 9113 §8.1.1: bytes beyond the stated length make the message malformed, but the body before them is complete.
         body = body[:length]
     elif message.is_cut:
-        return reading.Reading(refusal="its stream does not end", is_known=(message.is_reset or is_beside_broken) and not lengths)
+        return reading.Reading(refusal="the stream does not end", is_known=(message.is_reset or is_beside_broken) and not lengths)
     elif lengths:
-        return reading.Reading(refusal="its length is %r, and it has %d bytes" % (sorted(lengths), len(body)))
+        return reading.Reading(refusal="the length is %r, but the body has %d bytes" % (sorted(lengths), len(body)))
     return reading.decoded(status, fields, body, course.packed) if decodes else reading.Reading(None, status, body)
 
 
 class Message:
-    """What came of a stream: `status` is None where there is no final head, `is_reset` where it ends without an error."""
+    """The message on a stream. `status` is None without a final head. `is_reset` is whether a NO_ERROR reset ended it."""
 
     def __init__(self):
         self.status, self.fields, self.body, self.is_cut, self.is_reset = None, [], bytearray(), False, False
 
     def read(self, frames, own):
-        """Raises Gone where it is cut, and ValueError where it is wrong otherwise."""
+        """Reads the frames of stream `own`. Raises Gone if the message is truncated and ValueError if it is invalid."""
         block, ends = None, False
         for kind, flags, stream, payload in frames:
             if len(payload) > 16_384 or (stream != own and block is not None):
@@ -230,7 +233,7 @@ class Message:
                 return
 
     def take_part(self, own, kind=None, flags=0, stream=0, payload=b""):
-        """Of a frame of data a client takes what there is."""
+        """Reads the available bytes of a truncated DATA frame, as a client does."""
         if kind == DATA and stream == own and self.status is not None:
             self.body += payload[1:] if flags & PADDED else payload
 

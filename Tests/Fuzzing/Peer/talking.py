@@ -1,4 +1,4 @@
-"""The peer over HTTP/1.1: reads requests, and does what is planned for each."""
+"""The HTTP/1.1 peer, which reads requests and performs the plan for each."""
 
 import time
 
@@ -7,7 +7,7 @@ from wire import Gone
 
 
 class Request:
-    """`/wild/17` is exchange 17, to be mutated; `/clean/18` is 18, answered as it ought to be."""
+    """A request. `/wild/17` is exchange 17 with a mutated response. `/clean/18` has a valid response."""
 
     def __init__(self, head):
         lines = head.split(b"\r\n")
@@ -43,10 +43,10 @@ class Talk:
                 self._body(request)
 
     def _perform(self, number, steps):
-        """Does the steps; false where the connection has ended."""
+        """Performs the steps. Returns False if they ended the connection."""
         for what, value in steps:
             if what not in ("send", "raw", "pause", "unasked"):
-                self.ledger.sent(number)  # a close takes its time
+                self.ledger.sent(number)  # closing takes a while
             if what == "send":
                 self.wire.send(value)
             elif what == "raw":
@@ -54,7 +54,7 @@ class Talk:
             elif what == "pause":
                 time.sleep(value)
             elif what == "unasked":
-                # Once the next request is on its way, nothing tells this from its answer.
+                # Once the next request has been sent, this would be indistinguishable from its response.
                 if self.buffer or self.wire.has_something_to_say:
                     return True
                 self.wire.send(value)
@@ -90,7 +90,7 @@ class Talk:
 
 
 def talk(wire, plans, ledger):
-    """One connection, to its end."""
+    """Serves a connection until it ends."""
     try:
         Talk(wire, plans, ledger).serve()
     except Gone:

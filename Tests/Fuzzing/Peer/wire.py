@@ -1,4 +1,4 @@
-"""A connection as the peer sees it: TCP, or TLS that can be cut and damaged at any byte."""
+"""The peer's end of a connection over TCP, or over TLS that can be truncated or damaged at any byte."""
 
 import select
 import socket
@@ -8,7 +8,7 @@ import threading
 
 
 class Gone(Exception):
-    """The other side has closed, or takes nothing more."""
+    """The other side has closed the connection or no longer reads."""
 
 
 class Wire:
@@ -24,7 +24,7 @@ class Wire:
             self._pump(self.tls.do_handshake)
 
     def receive(self, size=65536):
-        """Some bytes; raises Gone at the end."""
+        """Returns at least one byte. Raises Gone at the end of the connection."""
         if not self.tls:
             data = self._from_socket(size)
         else:
@@ -42,7 +42,7 @@ class Wire:
             self._flush()
 
     def send_raw(self, data):
-        """Beneath TLS, where there is TLS."""
+        """Sends bytes without encrypting them."""
         try:
             with self.lock:
                 self.sock.sendall(data)
@@ -51,22 +51,22 @@ class Wire:
 
     @property
     def has_something_to_say(self):
-        """Whether the other side has sent something that was not read, or has closed."""
+        """Whether the other side has sent unread bytes or has closed the connection."""
         return bool(select.select([self.sock], [], [], 0)[0])
 
     def close(self, notify=True):
-        """In order: what was sent arrives. TLS says so too (RFC 8446 §6.1), unless it is not to."""
+        """Closes the connection in an orderly way, over TLS with a close alert (RFC 8446 §6.1) if `notify` is set."""
         try:
             if self.tls and notify:
                 with self.lock:
                     try:
                         self.tls.unwrap()
                     except ssl.SSLError:
-                        pass  # it waits for the other side's; ours is written
+                        pass  # the other side's close alert is missing, but ours has been written
                     self._flush()
             self.sock.shutdown(socket.SHUT_WR)
             self.sock.settimeout(0.2)
-            for _ in range(64):  # or what is unread makes a reset of it, which takes away what was sent
+            for _ in range(64):  # closing with unread bytes would send a reset, which discards sent bytes
                 if not self.sock.recv(65536):
                     break
         except (OSError, Gone):

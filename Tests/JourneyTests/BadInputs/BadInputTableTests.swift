@@ -17,11 +17,11 @@ struct BadInputTableTests {
 
   init() { _ = Self.first }
 
-  @Test func `contains at least two hundred bad inputs with unique names`() {
+  @Test func `the table contains at least 200 bad inputs with unique names`() {
     #expect(Self.all.count >= 200 && Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test(arguments: all) func `a bad input throws the expected error and leaves nothing behind`(input: BadInput)
+  @Test(arguments: all) func `each bad input throws the expected error and leaves nothing behind`(input: BadInput)
     async throws
   {
     try await withFolder { folder in

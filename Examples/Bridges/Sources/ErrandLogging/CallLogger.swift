@@ -1,7 +1,7 @@
 public import Errand
 public import Logging
 
-/// Logs a line at the end of each call and one for each retry decision.
+/// Logs a line at the end of each call and a line for each retry decision.
 ///
 ///     await shop.update { $0.observers.append(CallLogger(Logger(label: "shop"))) }
 ///
@@ -73,6 +73,6 @@ extension CallOutcome {
     }
   }
 
-  /// The status of a success. `nil` for a failure or without a response.
+  /// The status of a successful call, or `nil` if the call failed or had no response.
   fileprivate var status: HTTPStatus? { if case .succeeded(let status) = self { status } else { nil } }
 }

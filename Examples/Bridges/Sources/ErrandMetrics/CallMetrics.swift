@@ -28,7 +28,7 @@ public struct CallMetrics: TaskObserver {
   /// first.
   public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-  /// Inline, because counting is cheap and no events are lost.
+  /// Inline, because counting is cheap and events could otherwise be lost.
   public var delivery: ObserverDelivery { .inline }
 
   /// Counts the event.

@@ -25,7 +25,7 @@ extension Span {
     if status.code >= 400 { fail("\(status.code)") }
   }
 
-  /// Sets only a failure's fixed name, because its message may contain secrets that the task hides.
+  /// Sets an error's fixed name but not its message, which may contain secrets that the task hides.
   func note(_ error: any Error) {
     fail(error is CancellationError ? "cancelled" : (error as? TaskError)?.code.name ?? "\(type(of: error))")
   }
@@ -41,6 +41,7 @@ extension HTTPMethod {
     .get, .head, .post, .put, .delete, .connect, .options, .trace, .patch, .query,
   ]
 
-  /// The method's name according to the conventions. `nil` for unknown methods, whose number is unlimited.
+  /// The method's name according to the conventions, or `nil` for an unknown method, because an attribute must not have
+  /// an unlimited number of values.
   var conventionalName: String? { Self.known.contains(self) ? rawValue : nil }
 }

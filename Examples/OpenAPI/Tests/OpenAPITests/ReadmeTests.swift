@@ -4,13 +4,13 @@ import Foundation
 import OpenAPIRuntime
 import Testing
 
-/// As generated.
+/// Stands in for the generated client.
 private struct Client {
   let serverURL: URL
   let transport: any ClientTransport
 }
 
-/// As generated.
+/// Stands in for the generated servers.
 private enum Servers {
   enum Server1 {
     static func url() throws -> URL { try #require(URL(string: "/v1")) }

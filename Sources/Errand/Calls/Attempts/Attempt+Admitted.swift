@@ -11,7 +11,7 @@ extension Attempt.Exchange {
     let gateChanges: Int
     /// Whether this is the attempt's first exchange.
     let isFirst: Bool
-    /// Whether earlier redirect hops left less than half of the time limit.
+    /// Whether earlier redirects left less than half of the time limit.
     let isHurried: Bool
 
     init(
@@ -24,7 +24,7 @@ extension Attempt.Exchange {
     private var attempt: Attempt { exchange.attempt }
     private var call: Call { attempt.call }
 
-    /// Sends the request if the host's circuit breaker allows it, and reads the response.
+    /// If the host's circuit breaker allows it, sends the request and reads the response.
     func run(_ permit: StreamPermit?) async throws -> HTTPResponse {
       var request = exchange.request
       var circuit: CircuitPermit?
@@ -94,7 +94,7 @@ extension Attempt.Exchange {
       return request
     }
 
-    /// Adds the trace context with this attempt as the parent span. Applies only to the remote and trusted origins, and
+    /// Adds the trace context with this attempt as the parent span. Applies only to the remote and trusted origins and
     /// keeps an existing `traceparent`.
     private func add(_ span: CallSpan, to request: inout HTTPRequest) {
       guard call.snapshot.configuration.propagatesTraces, call.snapshot.isTrusted(request.url),
@@ -106,7 +106,7 @@ extension Attempt.Exchange {
       call.noteAmended(request, of: attempt.number)
     }
 
-    /// Ends an exchange that failed before its response's head arrived, and returns the error to throw.
+    /// Ends an exchange that failed before its response's head arrived. Returns the error to throw.
     @inline(never)
     private func failed(
       _ error: any Error, _ before: Sent?, isCut: Bool, _ circuit: CircuitPermit?, _ phases: PhaseReport?

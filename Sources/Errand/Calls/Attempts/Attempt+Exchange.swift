@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 extension Attempt {
-  /// A request to a host, and its response. ``Admitted`` is an exchange that has its slot.
+  /// A request to a host and its response. ``Admitted`` is an exchange that has its slot.
   struct Exchange: Sendable {
     let attempt: Attempt
     let request: HTTPRequest
@@ -9,7 +9,7 @@ extension Attempt {
     let digest: DigestExchange?
     let race: Race
 
-    /// The exchange's part in a hedging race.
+    /// The exchange's role in a hedging race.
     enum Race: Sendable {
       case alone
       /// The first request, with a closure to call when it is sent.
@@ -22,8 +22,9 @@ extension Attempt {
 
     /// 8. Sends the request once: checks it, consults the circuit breaker, waits for a slot, sends it and reads the body.
     ///
-    /// This is the only code that holds a slot. An exchange whose response is streamed also holds a stream permit. If the
-    /// app produces the request's body, the exchange holds a stream permit instead, and frees its slot before it begins.
+    /// This is the only code that holds a slot. An exchange whose response is streamed also holds a stream permit. If
+    /// the app produces the request's body, the exchange holds a stream permit instead and frees its slot before it
+    /// begins.
     func run() async throws -> HTTPResponse {
       call.noteRequest(request, of: attempt.number)
       let (manager, priority) = (call.manager, call.plan.priority)
@@ -108,8 +109,8 @@ extension Attempt {
   func exchange(
     _ request: HTTPRequest, _ digest: DigestExchange? = nil, _ race: Exchange.Race = .alone
   ) async throws -> HTTPResponse {
-    // Here, because a step may change the URL or return another response. Not in the slot, because the store may make
-    // calls.
+    // Do this here because a step may change the URL or return another response. Do it before taking a slot because the
+    // credential store may make calls.
     do {
       let response = try await request.renewingProxyCredential {
         try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()

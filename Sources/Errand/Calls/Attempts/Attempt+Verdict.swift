@@ -38,7 +38,7 @@ extension Attempt.Exchange.Admitted {
   }
 
   /// Whether something other than the host caused an error: another call, a pause of the call, a stalled source of the
-  /// request body, or earlier redirect hops that used up most of the limit.
+  /// request body, or earlier redirects that used up most of the limit.
   private func isOfThisSide(_ error: any Error) -> Bool {
     if call.plan.control?.gate.wasClosed(since: gateChanges) == true { return true }
     guard let error = error as? TaskError else { return false }

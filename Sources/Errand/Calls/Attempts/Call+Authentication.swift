@@ -23,7 +23,7 @@ extension Call {
     sources(for: sent).contains { $0.isAuthenticationFailure(response) }
   }
 
-  /// Returns the request for the next hop. The tokens are removed if the new URL uses different tokens or none.
+  /// Returns the request that follows a redirect. The tokens are removed if the new URL uses different tokens or none.
   func strippingTokens(_ next: HTTPRequest, after request: HTTPRequest) -> HTTPRequest {
     guard !next.options.credentialHeaders.isEmpty || next.options.hasAuthenticatedDigest,
       !sources(for: next).elementsEqual(sources(for: request), by: ===)
@@ -109,7 +109,7 @@ extension Call {
     }
   }
 
-  /// Whether a response shows if the request's token is valid. This is the case if every redirect stayed at the same
+  /// Whether a response shows if the request's token is valid. This is the case if every redirect stayed on the same
   /// origin and used the same token.
   private func judgesToken(
     _ response: HTTPResponse, to request: HTTPRequest, _ source: any CredentialSource
@@ -127,7 +127,7 @@ extension Call {
   ) -> String? {
     if let obstacle = obstacle(toAnswering: request) { return obstacle }
     // A refused request had no effect (RFC 9110 §15.5.2), but a redirected request may have had an effect at an earlier
-    // hop.
+    // URL.
     let isDirect = response.url == request.url && response.redirects.isEmpty
     return isDirect ? nil : attempt.sent.onceOnly.map(Self.onceOnly)
   }

@@ -11,7 +11,7 @@ extension Call {
       && request.isRepeatable(plan.idempotency)
   }
 
-  /// Sends `request`, and sends it again whenever ``Hedging/delay`` has passed without a response.
+  /// Sends `request` and sends it again whenever ``Hedging/delay`` has passed without a response.
   ///
   /// Returns the first acceptable response, or the first exchange's result if no response is acceptable. All other
   /// exchanges have ended when this function returns.

@@ -10,7 +10,7 @@ extension Call {
   func followingRedirects(
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let start = attempt.spent  // if a step resends the request, each chain of hops is timed separately
+    let start = attempt.spent  // if a step resends the request, each redirect chain is timed separately
     let request = strippingServerHeaders(request)
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
@@ -49,7 +49,7 @@ extension Call {
     let proposal = try chain.proposal(response) { field, url in
       snapshot.isTrusted(url) && state.withLock { $0.serverHeaders }.fields.contains(field)
     }
-    // Remove these fields permanently: a later hop back to the origin must not restore them.
+    // Remove these fields permanently: a later redirect back to the origin must not restore them.
     let home = proposal.map { strippingCredentials($0, after: chain.request) }
     guard let proposal = home else { return nil }
     guard let decision = policy.decision else { return proposal }

@@ -1,7 +1,7 @@
 extension Timeouts {
-  /// Returns the limits for the next hop of an attempt that has taken `spent` so far. Reduces the attempt's limit. If
-  /// it is not set, all hops together must not take longer than the limits for connecting and the first byte combined.
-  /// Throws ``TaskError`` with code `.timedOut` if no time is left.
+  /// Returns the limits for the next request of an attempt that has taken `spent` so far, with the attempt's limit
+  /// reduced. If that limit is not set, all requests together must not take longer than the limits for connecting and
+  /// the first byte combined. Throws ``TaskError`` with code `.timedOut` if no time is left.
   func left(after spent: Duration) throws -> Timeouts {
     var left = self
     if let attempt {

@@ -16,7 +16,7 @@ extension CacheRun {
     if response.status == .notModified || (demand.method == .head && response.status == .ok) {
       response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
     }
-    if isRefusal || response.body.failure != nil { return response }  // a body that failed replaces nothing
+    if isRefusal || response.body.failure != nil { return response }  // a failed body must not be stored
     guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
       Storing.allows(demand, response, now: now)
     else {
@@ -48,9 +48,9 @@ extension CacheRun {
   }
 
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
-  /// a redirect, because each call follows redirects by its own policy. Also `false` if a step or redirect changed a
-  /// credential or another selecting field, because the key does not include the change, and if the request was sent
-  /// without the account's credential, for another account, or if the account's tokens have been forgotten.
+  /// a redirect, because each call follows redirects by its own policy. `false` if a step or redirect changed a
+  /// credential or another selecting field, because the key does not include the change. Also `false` if the request
+  /// was sent without the account's credential or for another account, or if the account's tokens have been forgotten.
   private func isOurs(_ response: HTTPResponse, _ sent: HTTPRequest) -> Bool {
     let sender = call.account(of: sent)
     guard sender == account, account?.isForgotten != true else { return false }

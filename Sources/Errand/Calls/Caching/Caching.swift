@@ -3,7 +3,7 @@ struct Caching: Sendable {
   let policy: CachePolicy
   let credentials: CacheCredentials
 
-  /// A copy for a call that doesn't read or store responses, but removes stale ones.
+  /// A copy for a call that doesn't read or store responses but removes stale ones.
   var onlyRemoving: Caching { Caching(store: RemovingStore(base: store), policy: policy, credentials: credentials) }
 }
 
@@ -14,7 +14,7 @@ extension Caching {
       return Caching(store: store, policy: policy, credentials: credentials)
     }
     if plan.preloaded != nil || policy.sendsNothing {
-      // Neither case needs a store: a preloaded response comes from its file, and a cache-only call finds nothing.
+      // No store is needed: a preloaded response comes from its file, and a cache-only call finds nothing.
       let credentials = CacheCredentials(snapshot.configuration.redaction)
       return Caching(store: MemoryCache(byteLimit: 0), policy: policy, credentials: credentials)
     }

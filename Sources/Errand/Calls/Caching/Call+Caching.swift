@@ -32,7 +32,7 @@ extension Call {
     return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
-  /// Removes stored responses that this response invalidates, and closes flights for the same URLs to new calls.
+  /// Removes stored responses that this response invalidates and closes flights for the same URLs to new calls.
   func forget(_ response: HTTPResponse, to sent: HTTPRequest) async {
     await forget(Invalidation.urls(sent, response))
   }

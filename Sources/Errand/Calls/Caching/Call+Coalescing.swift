@@ -51,8 +51,8 @@ extension Call {
 }
 
 extension TaskPlan {
-  /// Whether the call uses the server's values for all settings that affect the exchange, and can therefore share
-  /// another call's response. The context must be empty, because steps may change the request based on it.
+  /// Whether the call uses the server's values for all settings that affect the exchange. Such a call can share another
+  /// call's response. The context must be empty, because steps may change the request based on it.
   var keepsToServer: Bool {
     acceptedStatuses.isInherited && retryPolicy.isInherited && redirectPolicy.kind == .inherited
       && addressPolicy.isInherited && cookiePolicy.isInherited && context.isEmpty && preloaded == nil

@@ -95,8 +95,8 @@ final class Flight: Sendable {
     }
   }
 
-  /// Removes a call, whose wait ends with a `CancellationError`. Returns `true` if this was the last call, which ends the
-  /// flight.
+  /// Removes a call and ends its wait with a `CancellationError`. Returns `true` if this was the last call, which ends
+  /// the flight.
   fileprivate func remove(_ seat: Seat) -> Bool {
     let (waiter, isLast) = members.state.withLock { state -> (Waiter<AttemptResult>?, Bool) in
       guard let member = state.members.removeValue(forKey: seat.id) else { return (nil, false) }

@@ -25,7 +25,7 @@ final class FlightRegistry: Sendable {
     return (own, true)
   }
 
-  /// Removes a cancelled call from a flight, and cancels the flight if no other call is left.
+  /// Removes a cancelled call from a flight and cancels the flight if no other call is left.
   func leave(_ key: FlightKey, _ seat: Flight.Seat) {
     guard seat.left() else { return }
     remove(key, seat.flight)

@@ -1,7 +1,7 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// Passes every chunk to `sink`, in order, and waits for `sink` before it reads the next one. For transports.
+  /// Passes every chunk to `sink` in order and waits for `sink` before it reads the next one. For transports.
   ///
   /// - Parameter sink: Receives each chunk. If it throws, reading stops.
   /// - Throws: ``TaskError`` with code `.unreadableBody` if a file can't be read, `.bodyNotReplayable` if the body can
@@ -24,7 +24,7 @@ extension HTTPBody {
     }
   }
 
-  /// Passes every chunk to `sink`, in order. Throws ``TaskError`` with code `.bodyLengthMismatch` if the size differs
+  /// Passes every chunk to `sink` in order. Throws ``TaskError`` with code `.bodyLengthMismatch` if the size differs
   /// from the declared length.
   package func forEachCountedChunk(_ sink: @Sendable (Data) async throws -> Void) async throws {
     guard let stated = try length() else { return try await forEachChunk(sink) }

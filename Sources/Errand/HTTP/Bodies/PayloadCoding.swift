@@ -158,7 +158,7 @@ package enum PayloadCoding {
     (try? declaredText(data, mediaType)) ?? String(decoding: data, as: UTF8.self)
   }
 
-  /// Converts text from the declared charset to UTF-8, and drops an incomplete character at the end. Returns the data
+  /// Converts text from the declared charset to UTF-8 and drops an incomplete character at the end. Returns the data
   /// unchanged if that is not possible.
   static func inUTF8(_ data: Data, _ mediaType: MediaType?) -> Data {
     guard let charset = mediaType?.parameter("charset"), !charset.isEmpty else { return data }

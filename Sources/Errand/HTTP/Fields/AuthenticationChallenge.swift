@@ -43,8 +43,8 @@ extension HTTPHeaders {
   /// The challenges in `WWW-Authenticate`, in order. Malformed challenges are omitted.
   public var challenges: [AuthenticationChallenge] { challenges(in: .wwwAuthenticate) }
 
-  /// Returns the challenges in a field such as `Proxy-Authenticate`. Lines are parsed separately, so a malformed line
-  /// doesn't affect the next one.
+  /// Returns the challenges in a field such as `Proxy-Authenticate`. Field lines are parsed separately, so a malformed
+  /// line doesn't affect the next one.
   public func challenges(in name: HTTPHeaderName) -> [AuthenticationChallenge] {
     values(for: name).flatMap { value in
       var parser = ChallengeParser(value)

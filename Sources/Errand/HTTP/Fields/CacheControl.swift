@@ -1,4 +1,4 @@
-/// The directives in all `Cache-Control` lines, in order (RFC 9111 §5.2).
+/// The directives in all `Cache-Control` field lines, in order (RFC 9111 §5.2).
 struct CacheControl: Sendable, Equatable {
   struct Directive: Sendable, Equatable {
     /// The name in lower case.

@@ -1,4 +1,4 @@
-/// The `Content-Range` field, which describes the part of a representation that a response contains (RFC 9110 §14.4).
+/// The `Content-Range` field, which says what range of a representation a response contains (RFC 9110 §14.4).
 public struct ContentRange: Sendable, Hashable {
   /// The positions of the bytes, counted from 0.
   public let positions: ClosedRange<Int>
@@ -38,7 +38,7 @@ public struct ContentRange: Sendable, Hashable {
     return (parts[0], parts[1])
   }
 
-  /// Whether the part starts where the range starts and doesn't extend past the end of the range.
+  /// Whether the received range starts where the requested range starts and doesn't extend past its end.
   func answers(_ range: ByteRange) -> Bool {
     switch range.bounds {
     case .from(let first, let last): positions.lowerBound == first && positions.upperBound <= last ?? .max
@@ -48,13 +48,13 @@ public struct ContentRange: Sendable, Hashable {
 }
 
 extension HTTPResponse {
-  /// The part of the representation that the body contains, or `nil` if the response is complete, has several parts, or
-  /// has an invalid `Content-Range`.
+  /// The range of the representation that the body contains. `nil` if the response is complete, contains several
+  /// ranges, or has an invalid `Content-Range`.
   ///
   /// Always `nil` unless the status is 206, because the field has no meaning with any other status (RFC 9110 §14.4).
   public var contentRange: ContentRange? { status == .partialContent ? ContentRange(headers) : nil }
 
-  /// The size of the part in bytes. `nil` if `Content-Range` is missing or the body is compressed.
+  /// The size of the received range in bytes. `nil` if `Content-Range` is missing or the body is compressed.
   var sizeOfPart: Int? { headers.isCompressed ? nil : contentRange?.positions.count }
 
   /// Returns the reason why a 206 or 304 response doesn't match the request. Returns `nil` if it matches, or for any
@@ -70,19 +70,19 @@ extension HTTPResponse {
     }
   }
 
-  /// Returns the reason why this 206 response isn't the requested part, or `nil` if it is (RFC 9110 §15.3.7).
+  /// Returns the reason why this 206 response isn't the requested range, or `nil` if it is (RFC 9110 §15.3.7).
   private func refusedPart(of request: HTTPRequest) -> String? {
     guard let asked = request.headers[.range] else {
-      return "the server sent only a part of the content, but the request has no Range"
+      return "the server sent partial content, but the request has no Range"
     }
     // A request for several ranges gets a multipart response.
     guard let range = ByteRange(request.headers) else { return nil }
-    let sent = headers[.contentRange].map { "'\($0.shortened)'" } ?? "missing"
+    let sent = headers[.contentRange].map { "Content-Range '\($0.shortened)'" } ?? "no Content-Range"
     guard let part = ContentRange(headers), part.answers(range) else {
-      return "the server sent a different part than requested: Range is '\(asked)', Content-Range is \(sent)"
+      return "the server sent the wrong range: requested '\(asked)', got \(sent)"
     }
     if let length = headers.number(.contentLength), length != part.positions.count, !headers.isCompressed {
-      return "the server sent a part of \(length) bytes, which contradicts its Content-Range \(sent)"
+      return "Content-Length \(length) does not match \(sent)"
     }
     return nil
   }

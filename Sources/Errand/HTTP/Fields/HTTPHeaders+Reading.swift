@@ -1,6 +1,6 @@
-/// Reads fields that should occur only once. Proxies and frameworks sometimes repeat their lines.
+/// Reads fields that should occur only once. Proxies and frameworks sometimes repeat them.
 extension HTTPHeaders {
-  /// Returns the value of a single-valued field, or `nil` if the field is missing or its lines differ.
+  /// Returns the value of a single-valued field, or `nil` if the field is missing or repeated with different values.
   package func single(_ name: HTTPHeaderName) -> String? {
     let lines = values(for: name)
     guard let first = lines.first, lines.dropFirst().allSatisfy({ $0.hasSameBytes(as: first) }) else { return nil }

@@ -61,7 +61,7 @@ public struct Link: Sendable, Hashable {
 // MARK: The next page
 
 extension Link {
-  /// A `Link` line that can't be parsed and may contain the `next` link.
+  /// A `Link` field line that can't be parsed and may contain the `next` link.
   struct Malformed: Error {
     let line: String
   }
@@ -76,7 +76,7 @@ extension Link {
     return nil
   }
 
-  /// Whether a line is a valid list of links (RFC 8288 §3). Unquoted values can contain any URI character.
+  /// Whether a field line is a valid list of links (RFC 8288 §3). Unquoted values can contain any URI character.
   private static func isWellFormed(_ line: String, of url: URL) -> Bool {
     var scanner = FieldScanner(line)
     while true {

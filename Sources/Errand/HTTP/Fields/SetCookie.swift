@@ -12,7 +12,7 @@ public enum SameSite: String, Sendable, Hashable {
   case none
 }
 
-/// A parsed `Set-Cookie` line (RFC 6265bis §5.6).
+/// A parsed `Set-Cookie` field line (RFC 6265bis §5.6).
 struct SetCookie: Sendable, Equatable {
   /// The maximum length of the name and the value together, in bytes (§5.6, step 5).
   static let maximumSize = 4096

@@ -1,4 +1,4 @@
-/// The request fields that a response varies with (RFC 9110 §12.5.5).
+/// The request fields that select a response (RFC 9110 §12.5.5).
 enum Vary: Sendable, Equatable {
   /// `Vary: *`. The response can't be reused for another request.
   case anything
@@ -14,7 +14,7 @@ enum Vary: Sendable, Equatable {
     self = members.contains("*") ? .anything : .fields(members.map { HTTPHeaderName($0) })
   }
 
-  /// Returns the value of a request field, normalized for comparison: all lines as one list, without whitespace around
+  /// Returns the value of a request field, normalized for comparison: all values as one list, without whitespace around
   /// the members (RFC 9111 §4.1). Returns `nil` if the request doesn't have the field.
   static func value(of name: HTTPHeaderName, in headers: HTTPHeaders) -> String? {
     guard headers.contains(name) else { return nil }

@@ -40,9 +40,9 @@ extension MediaType {
     text += ";\(name)=\(HTTPHeaderName.isValid(value) ? value : value.quoted)"
   }
 
-  /// Returns the last valid media type in a list that was joined from several `Content-Type` lines. If the type has no
-  /// charset, it inherits the charset of an earlier type with the same essence (Fetch §2.2.2: extract a MIME type).
-  /// Returns `nil` if no type is valid.
+  /// Returns the last valid media type in a list that was joined from several `Content-Type` field lines. If the type
+  /// has no charset, it inherits the charset of an earlier type with the same essence (Fetch §2.2.2: extract a MIME
+  /// type). Returns `nil` if no type is valid.
   static func extracted(from list: String) -> MediaType? {
     var last: MediaType?
     var charset: String?

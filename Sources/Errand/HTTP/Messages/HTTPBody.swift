@@ -6,7 +6,7 @@ public import ErrandFoundation
 /// from a closure that returns a new sequence each time. A body that isn't replayable is never sent twice, and never
 /// replaced by an empty body.
 public struct HTTPBody: Sendable {
-  /// Passes each chunk to `sink`, in order, and waits until the chunk is accepted.
+  /// Passes each chunk to `sink` in order and waits until the chunk is accepted.
   package typealias Source = @Sendable (_ sink: @Sendable (Data) async throws -> Void) async throws -> Void
 
   package enum Storage: Sendable {
@@ -202,7 +202,7 @@ public struct HTTPBody: Sendable {
   }
 
   package enum Failure: Error {
-    /// The body can only be read once, and has already been read.
+    /// The body can only be read once and has already been read.
     case consumed
     case unreadable(path: String)
   }

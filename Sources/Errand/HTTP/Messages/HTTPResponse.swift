@@ -69,7 +69,7 @@ public struct HTTPResponse: Sendable {
   ///     print(response.cacheStatus?.isHit == true ? "from the cache" : "from the server")
   public var cacheStatus: CacheStatus? { extras?.values.cacheStatus }
 
-  /// Sets ``cacheStatus`` and adds it to the `Cache-Status` field, or replaces the status set before.
+  /// Sets ``cacheStatus`` and adds it to the `Cache-Status` field. Replaces any earlier status.
   mutating func note(_ status: CacheStatus, storedAt date: Date? = nil) {
     if cacheStatus == nil {
       headers.add(status.description, for: .cacheStatus)

@@ -79,7 +79,7 @@ extension HTTPStatus {
   public static let accepted: HTTPStatus = 202
   /// 204 No Content.
   public static let noContent: HTTPStatus = 204
-  /// 206 Partial Content: a part of the requested content.
+  /// 206 Partial Content: only the requested range of the content.
   public static let partialContent: HTTPStatus = 206
   /// 301 Moved Permanently.
   public static let movedPermanently: HTTPStatus = 301
@@ -113,7 +113,7 @@ extension HTTPStatus {
   public static let preconditionFailed: HTTPStatus = 412
   /// 413 Content Too Large.
   public static let contentTooLarge: HTTPStatus = 413
-  /// 422 Unprocessable Content: the content is well-formed, but can't be processed.
+  /// 422 Unprocessable Content: the content is well-formed but can't be processed.
   public static let unprocessableContent: HTTPStatus = 422
   /// 429 Too Many Requests.
   public static let tooManyRequests: HTTPStatus = 429

@@ -6,8 +6,8 @@ extension Duration {
 /// The timeouts for the phases of a call. `nil` means no limit or, in a task's timeouts, the server's value.
 /// `.unlimited` always means no limit.
 ///
-/// If a timeout is zero or negative, the call fails with `.badLimit`. The exception is ``call``, for which such a value
-/// is a deadline that has already passed.
+/// If a timeout is zero or negative, the call fails with `.badLimit`. For ``call``, such a value is a deadline that has
+/// already passed.
 public struct Timeouts: Sendable, Hashable {
   /// The time to wait for a slot, and for a connection if the transport limits connections. Not part of ``attempt``.
   public var queue: Duration?

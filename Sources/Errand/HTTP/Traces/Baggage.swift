@@ -26,7 +26,7 @@ public struct Baggage: Sendable, Hashable, CustomStringConvertible {
   /// Creates empty baggage.
   public init() {}
 
-  /// Parses the lines of a `baggage` field. Malformed entries are omitted. If a name is repeated, the last entry is
+  /// Parses the values of a `baggage` field. Malformed entries are omitted. If a name is repeated, the last entry is
   /// kept. After 180 entries, entries with new names are omitted.
   public init(_ lines: [String]) {
     var (members, places): ([Member?], [String: Int]) = ([], [:])

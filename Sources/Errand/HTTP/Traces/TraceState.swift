@@ -17,7 +17,7 @@ public struct TraceState: Sendable, Hashable, CustomStringConvertible {
   /// Creates an empty state.
   public init() {}
 
-  /// Parses the lines of a `tracestate` field. Returns `nil` if an entry is malformed, if a key is repeated, or if
+  /// Parses the values of a `tracestate` field. Returns `nil` if an entry is malformed, if a key is repeated, or if
   /// there are more than 32 entries (§3.3.1.5).
   public init?(_ lines: [String]) {
     for part in lines.flatMap({ $0.split(separator: ",") }) {

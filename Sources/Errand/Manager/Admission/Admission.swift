@@ -66,7 +66,7 @@ struct Admission {
     return known.waiting == 0 && canStart(known, at: now)
   }
 
-  /// Frees a slot at `host`, and returns the waiters that may start.
+  /// Frees a slot at `host` and returns the waiters that may start.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
     if let place = hosts.place(of: host) {
@@ -84,7 +84,7 @@ struct Admission {
     return true
   }
 
-  /// Replaces the limits, and returns the waiters that may start.
+  /// Replaces the limits and returns the waiters that may start.
   mutating func setLimits(_ limits: ThrottleLimits, at now: Duration = .zero) -> [Ticket] {
     let old = self.limits.rate
     self.limits = limits
@@ -96,7 +96,7 @@ struct Admission {
     return admit(at: now)
   }
 
-  /// Checks the hosts that have received a token by now, and returns the waiters that may start.
+  /// Checks the hosts that have received a token by now and returns the waiters that may start.
   mutating func wake(at now: Duration) -> [Ticket] {
     while let first = starved.first, first.time <= now {
       starved.removeFirst()

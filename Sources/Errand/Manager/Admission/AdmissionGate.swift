@@ -10,7 +10,7 @@ final class AdmissionGate: Sendable {
     /// The timer for the next time at which the rate limit allows a call to start.
     var alarm: (time: Duration, work: Task<Void, Never>)?
 
-    /// Admits waiters, and returns those that are already suspended.
+    /// Admits waiters and returns those that are already suspended.
     mutating func start(_ tickets: [Admission.Ticket]) -> [Waiter<Bool>] {
       tickets.compactMap { waiters.decide($0, hasTurn: true) }
     }

@@ -46,7 +46,7 @@ struct HostAdmission {
     announced[level] = nil
   }
 
-  /// Returns the first waiters that have not been announced yet, and marks them as announced.
+  /// Returns the first waiters that have not been announced yet and marks them as announced.
   mutating func announce() -> [(ticket: Admission.Ticket, level: Int)] {
     var news: [(ticket: Admission.Ticket, level: Int)] = []
     for level in lines.indices {

@@ -63,7 +63,7 @@ final class SerialQueues: Sendable {
 
   private static let lastTicket = Lock(0)
 
-  /// Tickets are unique among all managers, so a place in one manager's queue is not valid in another's.
+  /// Tickets are unique across all managers, so a place in one manager's queue is not valid in another's.
   private static func nextTicket() -> Admission.Ticket {
     lastTicket.withLock { ticket in
       ticket += 1
@@ -76,8 +76,8 @@ final class SerialQueues: Sendable {
   /// Runs `body` with exclusive access to `queue`, or immediately if `queue` is `.none`.
   ///
   /// Calls `onWait` when a wait begins and when it ends. Throws any error thrown by `body`, or `CancellationError` if
-  /// cancelled while waiting. Throws ``TaskError`` with code `.reentrantQueue` if it would wait forever, because the call
-  /// that holds the queue waits for the surrounding call, or is that call.
+  /// cancelled while waiting. Throws ``TaskError`` with code `.reentrantQueue` if waiting would deadlock, because the
+  /// call that holds the queue is the surrounding call or waits for it.
   @inline(__always)  // calls without a queue should not pay for this
   func withExclusiveAccess<Result>(
     _ queue: SerialQueue, from place: Place? = nil,
@@ -101,8 +101,8 @@ final class SerialQueues: Sendable {
 
   // MARK: Places
 
-  /// Enters the queue for a call that runs in another Swift task later. Returns `nil` if there is no queue, or if waiting
-  /// would deadlock: the call then enters the queue itself, and throws the error.
+  /// Enters the queue for a call that runs in another Swift task later. Returns `nil` for `.none`, or if waiting
+  /// would deadlock. In the second case, the call enters the queue itself and throws the error.
   func reserve(_ queue: SerialQueue, as work: [WaitNode] = WaitNode.current) -> Place? {
     queue.name.flatMap { try? enter($0, as: work) }
   }

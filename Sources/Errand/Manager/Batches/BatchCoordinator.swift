@@ -1,4 +1,4 @@
-/// Runs a batch of tasks, limited by a ``TaskWindow``, and stores their outcomes until they are read.
+/// Runs a batch of tasks, limited by a ``TaskWindow``. Stores their outcomes until they are read.
 final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
   struct Completion: Sendable {
     /// The task's position in the source, starting at 0.
@@ -46,7 +46,7 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
 
   // MARK: Running
 
-  /// Takes tasks from the source while the window has room, and runs them. Returns when all tasks have ended.
+  /// Takes tasks from the source and runs them while the window has room. Returns when all tasks have ended.
   @concurrent func run(_ source: TaskSource<Described, Failure>) async {
     let limit = state.withLock { $0.window.limit }
     await withTaskGroup(of: Void.self) { group in

@@ -89,7 +89,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       events = []
     }
 
-    /// Ends the stream, and returns the error to throw, with the call's details.
+    /// Ends the stream and returns the error to throw, with the call's details.
     private mutating func ended(by error: any Error) -> any Error {
       end()
       guard let limit = error as? HTTPBodyLimitError else { return origin.explained(error) }

@@ -73,8 +73,8 @@ final class TaskResultsDriver: Sendable {
   func cancel() { work.cancel() }
 
   /// Runs `body`, which reads the results. Cancelling the surrounding Swift task cancels the tasks. All tasks have
-  /// ended when this method returns. Rethrows errors from `body`, and throws `CancellationError` if `body` missed
-  /// results because of a cancellation.
+  /// ended when this method returns. Rethrows errors from `body`. Throws `CancellationError` if `body` missed results
+  /// because of a cancellation.
   func scoped<Described, Failure, Value: Sendable>(
     _ coordinator: BatchCoordinator<Described, Failure>, _ body: () async throws -> Value
   ) async throws -> Value {

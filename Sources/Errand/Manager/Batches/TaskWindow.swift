@@ -1,4 +1,4 @@
-/// Limits how far a batch of tasks can run ahead of its reader, and orders the results.
+/// Limits how far a batch of tasks can run ahead of its reader and orders the results.
 ///
 /// The owner runs at most `limit` tasks concurrently. Up to twice as many tasks can be running or have unread results,
 /// so memory use does not depend on the number of tasks.

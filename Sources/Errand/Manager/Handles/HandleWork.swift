@@ -61,7 +61,7 @@ final class HandleWork<Value: Sendable>: Sendable {
     let run = WaitNode()
     node.wait(for: run)
     let place = queues.reserve(plan.serialQueue, as: [run])  // here, because Swift tasks may begin in any order
-    // Weak, because the result, which a response belongs to, refers to its call. The job retains this object.
+    // Weak, because the result can contain a response, which refers to its call. The job retains this object.
     let control = CallControl(
       work: number, place: place, { [weak self] in self?.note($0, round) },
       onProgress: { [weak self] in self?.note($0, round) })

@@ -5,7 +5,7 @@
 ///     let report = try await export.value
 ///
 /// The call continues if the handle is released, unless the handle is ``scoped``. The call is throttled, retried and
-/// recorded like any other call, and can be cancelled with `cancelAll()`, by tag or by type.
+/// recorded like any other call and can be cancelled with `cancelAll()`, by tag or by type.
 public final class TaskHandle<Value: Sendable>: Sendable {
   private let work: HandleWork<Value>
   private let lifetime: TaskHandleLifetime
@@ -42,9 +42,9 @@ public final class TaskHandle<Value: Sendable>: Sendable {
 
   /// The call's events from its start. The stream ends with the call.
   ///
-  /// Every access returns a new stream. The stream begins with the earlier events (if there are more than 1,000, the
-  /// first 999 and the last), and buffers the newest 1,000 unread events. It does not retain the handle: keep a
-  /// ``scoped`` handle as long as its call should run.
+  /// Every access returns a new stream. The stream begins with the earlier events and buffers the newest 1,000 unread
+  /// events. If there are more than 1,000 earlier events, it begins with the first 999 and the last. It does not retain
+  /// the handle: keep a ``scoped`` handle as long as its call should run.
   public var events: AsyncStream<TaskEvent> { work.events() }
 
   /// The progress of the request and response bodies, starting with the latest update. The stream ends with the call.
@@ -79,8 +79,9 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   @discardableResult
   public func resume() -> Bool { work.resume() }
 
-  /// Runs the task again after it failed or was cancelled. The handle then refers to the new call, which has the server's
-  /// present settings and tokens. If another user has signed in since, don't retry the handles of the previous user.
+  /// Runs the task again after it failed or was cancelled. The handle then refers to the new call, which uses the
+  /// server's current settings and tokens. If another user has signed in since, don't retry the handles of the previous
+  /// user.
   ///
   /// - Returns: Whether the task was started again. `false` if it is still running or has succeeded.
   @discardableResult

@@ -1,7 +1,7 @@
 public import ErrandFoundation
 
 extension TaskManager {
-  /// Starts a task without waiting for it, and returns its handle.
+  /// Starts a task without waiting for it and returns its handle.
   ///
   ///     shop.manager.start(Report(crash))                       // runs without a handle
   ///     search = shop.manager.start(Search(text), lifetime: .scoped)   // cancelled when `search` is replaced

@@ -1,7 +1,7 @@
 /// Limits retries and hedges per host, in proportion to the number of first attempts.
 ///
 /// Every first attempt adds ``ratio`` to the budget. A retry or hedge costs 1, unless nothing was sent. With the
-/// standard budget, a host that fails every request receives 20 % more requests, not three times as many. When the
+/// standard budget, a host that fails every request receives 20% more requests, not three times as many. When the
 /// budget is used up, failures are not retried, and the flight record shows the reason.
 public struct RetryBudget: Sendable, Hashable {
   /// The number of retries that each first attempt adds to the budget.

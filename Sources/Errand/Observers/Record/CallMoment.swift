@@ -34,7 +34,7 @@ public enum CallMoment: Sendable {
   case progressed(TransferProgress)
   /// The response head arrived.
   case responded(HTTPStatus, isConnectionReused: Bool)
-  /// The attempt follows a redirect to this URL, in which secrets are hidden.
+  /// The attempt follows a redirect to this URL, with secrets hidden.
   case redirected(to: String)
   /// The response body ended after this number of bytes.
   case bodyReceived(bytes: Int)

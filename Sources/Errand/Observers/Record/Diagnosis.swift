@@ -61,11 +61,11 @@ extension Diagnosis {
         ("the file to upload cannot be read", "check its path and permissions; only regular files can be sent")
       case .bodyNotReplayable:
         (
-          "a body that can only be read once had to be sent again",
-          "create it with HTTPBody.stream, whose closure can recreate it"
+          "the request had to be resent, but its body can only be read once",
+          "create the body with HTTPBody.stream, whose closure can recreate it"
         )
       case .bodyLengthMismatch:
-        ("the body is shorter or longer than its stated length", "correct the length, or omit it")
+        ("the body is shorter or longer than its declared length", "correct the length, or omit it")
       case .reentrantQueue:
         (
           "the call was started inside a call that holds the same serial queue",
@@ -85,7 +85,7 @@ extension Diagnosis {
         )
       case .notRecorded:
         (
-          "the recording has no response to the request",
+          "the recording has no response for the request",
           "compare the request with the nearest recorded request in the error, or record it with recording: .missing"
         )
       case .transportUnavailable:
@@ -96,7 +96,7 @@ extension Diagnosis {
       case .cannotResolveHost: ("the host name cannot be resolved", "check its spelling, then DNS")
       case .forbiddenAddress:
         (
-          "the host has an address that addressPolicy forbids",
+          "the host's address is not allowed by `addressPolicy`",
           "check where the host name came from; allow the address if it is yours"
         )
       case .connectionRefused:
@@ -130,15 +130,15 @@ extension Diagnosis {
         )
       case .certificateUnknown:
         (
-          "the server's certificate is not signed by a trusted authority",
-          "if the authority is your own, add it to tls.authorities; otherwise, the connection may be intercepted"
+          "the server's certificate is not signed by a trusted CA",
+          "if you run the CA, add its certificate to tls.authorities; otherwise, the connection may be intercepted"
         )
       case .pinMismatch:
         (
           "the server's key doesn't match any of the pins",
           "compare the pins with the keys in the error: the key was rotated, or the connection is intercepted"
         )
-      case .proxyAuthenticationRequired: ("the proxy requires credentials", "set the proxy's credential")
+      case .proxyAuthenticationRequired: ("the proxy requires credentials", "set the proxy credentials")
       case .proxyRefused:
         ("the proxy refuses requests to this host", "add the host to NO_PROXY, or ask the proxy's administrator")
       case .authenticationFailed:
@@ -210,17 +210,17 @@ extension Diagnosis {
       case .notAcceptable:
         ("the server has no representation that the request accepts", "check the Accept fields of the request")
       case .conflict:
-        ("the request conflicts with the current state", "fetch the latest state, and apply the change to it")
+        ("the request conflicts with the current state", "fetch the latest state and apply the change to it")
       case .gone: ("the resource was permanently removed", "stop requesting this URL")
       case .changedMeanwhile:
         (
-          "the resource has changed since it was read, or already exists",
+          "the resource has changed since it was read or already exists",
           "fetch the latest version, apply the change to it, and send the latest ETag in If-Match"
         )
       case .conditionRequired:
         (
           "the server requires this request to be conditional",
-          "fetch the resource, and send its ETag in If-Match"
+          "fetch the resource and send its ETag in If-Match"
         )
       case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or split the body")
       case .urlTooLong: ("the URL is too long for the server", "move parameters into the body")
@@ -229,21 +229,21 @@ extension Diagnosis {
       case .wrongType:
         ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
       case .invalidContent:
-        ("the server can read the body, but rejects its content", "check the fields named in the response")
+        ("the server can read the body but rejects its content", "check the fields named in the response")
       case .rateLimited: ("too many requests in too short a time", "respect Retry-After; set a rate limit for the host")
       case .unavailableForLegalReasons: ("access is denied for legal reasons", "contact the server's owner")
       case .clientFault: ("the server rejects the request", "check its response for details")
       case .serverFault: ("the server failed", "check its log around this time, and its response for details")
       case .badGateway:
         (
-          "a proxy or gateway got no valid response from the server behind it",
-          "check that the server behind it is running"
+          "a proxy or gateway got an invalid response from the upstream server",
+          "check that the upstream server is running"
         )
       case .overloaded: ("the server is overloaded or down for maintenance", "retry with backoff; respect Retry-After")
       case .gatewayTimeout:
         (
-          "a proxy or gateway waited too long for the server behind it",
-          "find out why that server is slow, or raise the proxy's time limit"
+          "a proxy or gateway timed out waiting for the upstream server",
+          "find out why the upstream server is slow, or raise the proxy's time limit"
         )
       case .notModified:
         ("the server returned 304, but the call has no cached response", "omit If-None-Match, or call run()")
@@ -260,7 +260,7 @@ extension Diagnosis {
         ("the task does not accept this status", "add it to acceptedStatuses, or expect this error")
       case .tooManyRedirects:
         (
-          "the redirects form a loop, or exceed the limit",
+          "the redirects form a loop or exceed the limit",
           "look for a loop, which can be caused by a missing cookie or sign-in; otherwise, allow more with .redirects(.follow(maximum:))"
         )
       case .badRedirect:
@@ -280,7 +280,7 @@ extension Diagnosis {
         )
       case .wrongFormat:
         (
-          "the body is not in the format that the decoder expects, or is incomplete",
+          "the body is incomplete or not in the format that the decoder expects",
           "compare its media type and first characters with what the decoder expects; check Accept and the path"
         )
       case .wrongShape:
@@ -295,7 +295,7 @@ extension Diagnosis {
       case .digestMismatch: ("the file does not match its digest", "download the file again, then check the digest")
       case .transferInUse: ("the same transfer is already running", "wait for it, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
-      case .internal: ("an internal error in Errand", "report it, and include this record")
+      case .internal: ("an internal error in Errand", "report it and include this record")
       case .deadConnection:
         (
           "the request was resent because the server closed the pooled connection or refused the request",

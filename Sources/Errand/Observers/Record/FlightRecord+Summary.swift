@@ -34,9 +34,7 @@ extension FlightRecord {
     case .redirected, .joined, .cacheAnswered, .cacheMissed, .cacheValidated, .hedgeSent, .retryRefused, .delayStarted,
       .networkWaitStarted:
       "\(entry.moment)"
-    case .refreshEnded: "waited for a new token until \(entry.time.formattedSeconds)"
-    case .turnWaitEnded: "waited for the serial queue until \(entry.time.formattedSeconds)"
-    case .networkWaitEnded: "waited for a network until \(entry.time.formattedSeconds)"
+    case .refreshEnded, .turnWaitEnded, .networkWaitEnded: "\(entry.time.formattedSeconds): \(entry.moment)"
     case .callStarted, .turnWaitStarted, .attemptStarted, .requested, .queued, .admitted, .leftQueue, .nameResolved,
       .connected,
       .secured, .requestSent, .progressed, .responded, .bodyReceived, .refreshStarted, .delayEnded, .decoded,

@@ -1,5 +1,5 @@
 extension RecordedCall {
-  /// Returns the text of the recording, in colour for a terminal and without colour for a log.
+  /// Returns the text of the recording, in color for a terminal and without color for a log.
   func echo(inColour: Bool) -> String {
     var text = TextBytes(capacity: 1000, for: inColour ? .terminal : .log)
     write(to: &text)

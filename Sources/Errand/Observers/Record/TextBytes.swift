@@ -7,11 +7,11 @@ package struct TextBytes: ~Copyable {
     case file
     /// A log. Invisible characters are replaced by spaces, and JSON is formatted.
     case log
-    /// A terminal. Like a log, but in colour.
+    /// A terminal. Like a log, but in color.
     case terminal
   }
 
-  /// A colour or weight, by its SGR number (ECMA-48).
+  /// A color or weight, by its SGR number (ECMA-48).
   enum Colour: Int {
     case bold = 1
     case red = 31
@@ -86,7 +86,7 @@ package struct TextBytes: ~Copyable {
     (place == .file ? text : text.onLines).withBytes { add($0) }
   }
 
-  /// Writes text in colour if the destination is a terminal.
+  /// Writes text in color if the destination is a terminal.
   mutating func paint(_ colour: Colour, _ write: (inout TextBytes) -> Void) {
     guard place == .terminal else { return write(&self) }
     raw("\u{1B}[")

@@ -82,7 +82,7 @@ package struct ProgressMeter {
     start = now
   }
 
-  /// Counts bytes, and returns the progress if a report is due.
+  /// Counts bytes and returns the progress if a report is due.
   package mutating func add(_ count: Int, at now: Duration) -> TransferProgress? {
     completed += Int64(count)
     guard !hasReported || now - reported.time >= Self.interval else { return nil }

@@ -5,7 +5,7 @@ import ErrandFoundation
 /// Decoding the payload does that too, but not every response is decoded before it is shown: a shared request, a call
 /// whose hook throws, or a call that returns bytes.
 enum PayloadSecrets {
-  /// Decodes the body as the call's payload, and discards the result.
+  /// Decodes the body as the call's payload and discards the result.
   static func learn(from body: Data, _ mediaType: MediaType?, of call: Call) {
     guard let task = call.plan.task as? any PayloadDownloadingTask else { return }
     learn(task, from: body, mediaType, of: call)

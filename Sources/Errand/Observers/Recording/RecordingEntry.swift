@@ -37,8 +37,8 @@ package struct RecordingEntry: Codable, Sendable, Equatable {
   /// Returns the file name for a number and a name returned by `plain(_:)`.
   package static func file(_ number: Int, plainName: String) -> String { padded(number) + ". " + plainName + ".txt" }
 
-  /// Reduces a name to letters, digits, spaces, hyphens and underscores, and limits it to 200 bytes, because file names
-  /// are limited to 255 bytes.
+  /// Removes all characters except letters, digits, spaces, hyphens and underscores from a name. Limits the name to 200
+  /// bytes, because file names are limited to 255 bytes.
   package static func plain(_ name: String) -> String {
     if name.utf8.count <= 200, name.utf8.allSatisfy({ isPlainByte($0) }) { return name }
     var result = ""

@@ -131,8 +131,7 @@ struct RecordingFolder {
     stamp = folder.stamp(of: Self.indexName)
   }
 
-  /// Reads the index again if another session has changed it, and finishes the work that the other session left
-  /// incomplete.
+  /// Reads the index again if another session has changed it. Finishes the work that the other session left incomplete.
   private mutating func refresh(_ folder: borrowing PrivateFolder, isNew: Bool = false) throws {
     if let stamp, stamp == folder.stamp(of: Self.indexName) { return }
     index = try Self.index(in: folder, isNew: isNew, knowing: index)

@@ -11,7 +11,7 @@ import ErrandFoundation
 ///
 /// A server's authentication applies to requests to the origin of its remote and to its
 /// ``ServerConfiguration/trustedOrigins``, unless you limit it with ``forOrigins(_:)``. It does not replace header
-/// fields set by the task or a hook. A task's authentication applies to its requests at any origin, and replaces these
+/// fields set by the task or a hook. A task's authentication applies to its requests at any origin and replaces these
 /// header fields.
 ///
 /// Create a value once and keep it. Copies share one token, but a new value has its own.
@@ -145,7 +145,7 @@ extension Authentication {
   ///
   /// Cancels a running refresh and waits until it ends. A refresh can also call this method: the previous token is
   /// forgotten, and running calls use the token that the refresh returns.
-  /// Throws an error if a token can't be removed from its store. All other tokens are forgotten nevertheless.
+  /// Throws an error if a token can't be removed from its store. All other tokens are still forgotten.
   public func forget() async throws {
     var failure: (any Error)?
     for rule in form.rules {
@@ -162,7 +162,7 @@ extension Authentication {
   /// The authentication as part of a server's configuration.
   var ofServer: Authentication { changed(\.ofServer) }
 
-  /// Returns the authentication, with `inherited` in place of each ``inherited``.
+  /// Returns the authentication with each ``inherited`` replaced by `inherited`.
   func inheriting(_ inherited: Authentication) -> Authentication {
     Authentication(form.replacing(inherited: inherited.form) { .rule($0) })
   }

@@ -1,6 +1,6 @@
 public import ErrandFoundation
 
-/// Authenticates requests: adds a token to each request, and gets a new token when the old one has expired.
+/// Authenticates requests: adds a token to each request and gets a new token when the old one has expired.
 ///
 ///     struct SessionKey: Authenticator {
 ///       func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
@@ -10,7 +10,7 @@ public import ErrandFoundation
 ///     }
 ///     await shop.update { $0.authentication = .custom(SessionKey()) }
 ///
-/// Errand decides *when* to refresh. It keeps the current token, and calls ``refresh(_:after:_:)`` before the token
+/// Errand decides *when* to refresh. It keeps the current token and calls ``refresh(_:after:_:)`` before the token
 /// expires and after a 401, once for all waiting calls. Calls made by ``refresh(_:after:_:)`` are not authenticated by
 /// this authenticator, so they can't deadlock.
 ///
@@ -36,7 +36,7 @@ public protocol Authenticator: Sendable {
   /// 401.
   func freshness(of token: Token, at now: Date) -> TokenFreshness
 
-  /// Sets the header fields that carry the token. They are treated as credentials: they are not sent to other origins,
+  /// Sets the header fields that carry the token. They are treated as credentials: they are not sent to other origins
   /// and are always redacted. After a refresh, this method is also called with a trial request, so that a token that
   /// can't be sent is not kept. Throws an error if the token can't be sent.
   func apply(_ token: Token, to request: inout HTTPRequest) throws
@@ -47,7 +47,7 @@ public protocol Authenticator: Sendable {
   ///   - token: The token that is expiring or was rejected, or `nil` for the first token.
   ///   - response: The head of the response that rejected the token, or that rejected a request without a token. `nil`
   ///     if the token is expiring, or if no request has been sent.
-  ///   - context: Sends requests, and provides the current time and the token's key.
+  ///   - context: Sends requests and provides the current time and the token's key.
   /// - Returns: The new token, or `nil` if none is available. In that case, requests continue with their current token,
   ///   or without a token.
   /// - Throws: An error that all waiting calls receive, or `CancellationError` if all of these calls have been

@@ -1,6 +1,6 @@
 /// The state of an authenticator's token and its refresh. Does no I/O.
 ///
-/// Every new token has the next version number. A caller passes the version that it can no longer use, and gets a later
+/// Every new token has the next version number. A caller passes the version that it can no longer use and gets a later
 /// version, immediately or after a refresh.
 struct RefreshMachine<Token: Sendable> {
   struct Versioned: Sendable {

@@ -65,7 +65,7 @@ public struct CacheEntry: Sendable {
     self.body = .bytes(body)
   }
 
-  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range, and throws an error if the
+  /// Creates an entry whose body is read on demand. `open` opens the body at a byte range and throws an error if the
   /// body no longer exists.
   public init(
     id: String, _ response: StoredResponse, length: Int,

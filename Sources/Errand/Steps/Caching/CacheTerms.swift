@@ -90,7 +90,7 @@ struct CacheTerms: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-  /// Returns the date in the first line of a field, or `nil` if the field is missing or malformed.
+  /// Returns the date in the first value of a field, or `nil` if the field is missing or malformed.
   func firstDate(_ name: HTTPHeaderName, now: Date) -> Date? {
     guard contains(name) else { return nil }
     return values(for: name).first.flatMap { HTTPDate.parse($0, now: now) }

@@ -25,7 +25,7 @@ struct LRUStore {
 
   var count: Int { slots.count - free.count }
 
-  /// Returns the entries under a key, and marks them as used.
+  /// Returns the entries under a key and marks them as used.
   mutating func entries(for key: CacheKey) -> [CacheEntry] {
     guard let found = byKey[key] else { return [] }
     for index in found where index != newest {

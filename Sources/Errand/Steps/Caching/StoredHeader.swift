@@ -36,7 +36,7 @@ enum StoredHeader {
   private static let aboutBody: Set<HTTPHeaderName> = [.contentLength, .contentEncoding, .contentRange]
 
   /// Returns a stored header, updated with the header of a 304 or of a HEAD response. Every new field replaces all old
-  /// lines of that field (RFC 9111 §3.2).
+  /// values of that field (RFC 9111 §3.2).
   static func updated(_ stored: HTTPHeaders, by new: HTTPHeaders, responseTime: Date) -> HTTPHeaders {
     let dropped = excluded(new, qualifiers: false).union(aboutBody)
     var new = HTTPHeaders(new.filter { !dropped.contains($0.name) })

@@ -60,7 +60,7 @@ enum Validation {
 enum Invalidation {
   /// Returns the URLs to invalidate, in order. The URLs of redirects that were followed with an unsafe method come
   /// first, regardless of the result. They are followed by the request's URL and the URLs named in its response, if the
-  /// method of the request is unsafe and the server may have processed it: after a 504, for example.
+  /// method of the request is unsafe and the server may have processed it, for example after a 504.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
     var urls: [String] = []
     let targets = response.redirects.dropFirst().map(\.url) + [request.url]

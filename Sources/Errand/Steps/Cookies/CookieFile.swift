@@ -21,7 +21,7 @@ struct CookieFile: Sendable {
     return try read(PrivateFolder(folder))
   }
 
-  /// Changes the cookies while holding the file's lock, and returns the new cookies.
+  /// Changes the cookies while holding the file's lock and returns the new cookies.
   func update(_ change: ([Cookie]) -> [Cookie]) throws -> [Cookie] {
     try PrivateFolder.make(folder)
     let cookies = try PrivateFolder(folder).locked(lock, patience: Self.patience) { folder in

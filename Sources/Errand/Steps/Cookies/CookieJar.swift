@@ -108,8 +108,7 @@ public final class CookieJar: Sendable, CustomStringConvertible, CustomReflectab
     store?.save(self)
   }
 
-  /// Writes this jar's changes to the file, and reads the changes of other processes. Does nothing for an in-memory
-  /// jar.
+  /// Writes this jar's changes to the file and reads the changes of other processes. Does nothing for an in-memory jar.
   /// Throws ``TaskError`` with code `.fileNotWritable` if this fails. In that case, the next change triggers a retry.
   public func synchronize() async throws { try await store?.synchronize(self) }
 
@@ -163,7 +162,7 @@ extension CookieJar {
     if !isKept { throw .shadowsSecure }
   }
 
-  /// Writes this jar's changes to the file, and reads the changes of other processes. Called on the store's queue.
+  /// Writes this jar's changes to the file and reads the changes of other processes. Called on the store's queue.
   func write(to file: CookieFile) throws {
     let (changes, now) = (storage.withLock { $0.takeJournal() }, dates.now)
     let removals = removals.withLock { removals in

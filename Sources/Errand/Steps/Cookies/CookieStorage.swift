@@ -134,7 +134,7 @@ struct CookieStorage {
 
   // MARK: Retrieving
 
-  /// Returns the cookies for a request, in the order in which they are sent (§5.8.3), and marks them as used.
+  /// Returns the cookies for a request in the order in which they are sent (§5.8.3) and marks them as used.
   mutating func cookies(for target: CookieTarget, isSafe: Bool, isSameSite: Bool, now: Date) -> [Cookie] {
     var found: [Cookie] = []
     for domain in target.domains {
@@ -218,7 +218,7 @@ extension CookieStorage {
     var cookies = stored.filter { cookie in
       switch changes[cookie.id] {
       case nil: true
-      // If the change couldn't be written for a while, the file may have a newer cookie.
+      // Another process may have stored a newer cookie while this change was pending.
       case .kept(let mine): cookie.wasSet(after: mine.set, now: now)
       case .removed(let time): cookie.wasSet(after: time, now: now)
       }

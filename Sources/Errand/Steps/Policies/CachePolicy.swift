@@ -24,7 +24,7 @@ public struct CachePolicy: Sendable, Hashable {
   /// The server's policy.
   public static let inherited = CachePolicy(.inherited)
 
-  /// Standard HTTP caching (RFC 9111): uses a stored response while it is fresh, and revalidates it once it is stale.
+  /// Standard HTTP caching (RFC 9111): uses a stored response while it is fresh and revalidates it once it is stale.
   public static let standard = CachePolicy(.standard)
 
   /// Revalidates the stored response even if it is fresh, unless it is also `immutable` (RFC 8246). Sends

@@ -4,7 +4,7 @@
   extension CurlTransport {
     /// The settings for a transport's connections.
     public struct Configuration: Sendable {
-      /// The trusted authorities, the client identity, and how the server's certificate is verified.
+      /// The trusted CAs, the client identity, and how the server's certificate is verified.
       public var tls = TLSSettings()
       /// The version of HTTP to use. Defaults to `.automatic`.
       public var version = HTTPVersionPreference.automatic
@@ -62,7 +62,7 @@
     let addresses: [String: String]
     /// The lifetime of an idle connection, in nanoseconds.
     let idleLifetime: UInt64
-    /// A file with the certificate authorities, if libcurl can't load them from memory.
+    /// A file with the CA certificates, if libcurl can't load them from memory.
     let authorities: MemoryFile?
 
     init(_ configuration: CurlTransport.Configuration) {

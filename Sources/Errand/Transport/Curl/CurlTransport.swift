@@ -28,7 +28,7 @@
     /// Creates a transport with its own connections.
     ///
     /// Throws ``TaskError`` with code `.transportUnavailable` if libcurl is not available, or `.secureConnectionFailed`
-    /// if the authorities file can't be read.
+    /// if the CA file can't be read.
     public init(_ configuration: Configuration = Configuration()) throws(TaskError) {
       try configuration.tls.checkAuthorities()
       let loops = try CurlLoop.all.get()

@@ -24,7 +24,7 @@
   extension HTTPResponse {
     /// Creates a response from an `HTTPURLResponse` and a body, or returns `nil` if it has no URL.
     ///
-    /// The header fields are sorted by name, because Foundation does not keep their order. `Set-Cookie` lines, which
+    /// The header fields are sorted by name, because Foundation does not keep their order. `Set-Cookie` fields, which
     /// Foundation joins, are split again. The HTTP version is unknown, because Foundation does not provide it.
     public init?(_ response: HTTPURLResponse, body: HTTPResponseBody = HTTPResponseBody()) {
       guard let url = response.url else { return nil }
@@ -50,7 +50,7 @@
       }
     }
 
-    /// Splits `Set-Cookie` lines that were joined with commas. Dates contain commas too.
+    /// Splits `Set-Cookie` fields that were joined with commas. Dates contain commas too.
     ///
     /// A comma is a separator if a name and an equals sign follow it. After the comma in `Wed, 21 Oct 2026`, there is
     /// no equals sign before the next semicolon or comma.

@@ -10,7 +10,7 @@
     ///     let shown = Progress(following: export.progress, .down)
     ///     shown.cancellationHandler = { export.cancel() }
     ///
-    /// The progress is indeterminate if the total is unknown, and stops when the sequence ends. It does not keep the
+    /// The progress is indeterminate if the total is unknown. It stops when the sequence ends and does not keep the
     /// call alive.
     ///
     /// - Parameters:

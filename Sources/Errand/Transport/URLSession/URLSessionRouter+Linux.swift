@@ -22,7 +22,7 @@
       remove(task)?.complete(error)
     }
 
-    // FoundationNetworking asks for credentials once a 401 with a challenge is complete, and hangs if it gets none. The
+    // FoundationNetworking asks for credentials once a 401 with a challenge is complete and hangs if it gets none. The
     // pipeline expects the 401 as the response, so complete the exchange here and cancel the task.
     func urlSession(
       _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,

@@ -17,8 +17,8 @@ struct Storm: Sendable {
   private let server: Server
   private let folder: URL
 
-  /// Creates a storm whose calls either share requests or run per-attempt steps, because a server with such steps shares
-  /// none.
+  /// Creates a storm whose calls either share requests or run per-attempt steps. A server with per-attempt steps does
+  /// not share requests.
   init(_ limits: ThrottleLimits, sharesRequests: Bool, seed: UInt64, folder: URL) {
     let app = StormApp(seed: seed, clock, ledger)
     let tokens = StormTokens(app)
@@ -46,7 +46,7 @@ struct Storm: Sendable {
 
   private var manager: TaskManager { server.manager }
 
-  /// Runs the operations with the given numbers, and returns the problems found.
+  /// Runs the operations with the given numbers and returns the problems found.
   func run(_ numbers: Range<Int>) async -> [String] {
     let time = Task.detached { [clock] in await clock.run() }
     defer { time.cancel() }
@@ -66,7 +66,7 @@ struct Storm: Sendable {
     return ledger.faults + remains
   }
 
-  /// Waits for `condition`. Returns whether the wait ended because no operation has ended within `limit` of real time.
+  /// Waits for `condition`. Returns whether the wait failed because no operation ended within `limit` of real time.
   private func hangs(_ limit: Duration = .seconds(60), until condition: () -> Bool) async -> Bool {
     var (ended, end) = (-1, ContinuousClock.now)
     while !condition() {
@@ -78,20 +78,20 @@ struct Storm: Sendable {
     return false
   }
 
-  /// Resources that have not been released, and calls that have not ended, as text.
+  /// Descriptions of resources that have not been released and calls that have not ended.
   private var remains: [String] {
     let paid = Origin(.known("https://paid.test/")).map { Self.retries - Int(manager.retriesLeft(for: $0)) } ?? -1
     let counts = [
       ("calls", manager.callCount), ("slots", manager.runningCount), ("waiting", manager.waitingCount),
       ("streams", manager.throttle.streams), ("hosts", manager.throttle.hosts.count),
       ("sleepers", clock.sleeperCount), ("requests", ledger.runningCount), ("bodies", ledger.bodyCount),
-      ("retries paid too much", paid - ledger.paid),
+      ("overcharged retries", paid - ledger.paid),
     ]
     let events = audit.isAtRest ? audit.problems : ["events: some calls have not ended"] + audit.problems
     return counts.filter { $0.1 != 0 }.map { "\($0.0): \($0.1)" } + events.prefix(20)
   }
 
-  /// The features that the storm did not reach often enough.
+  /// The features that the storm has not tested often enough.
   var missing: [String] {
     let wanted = [
       "succeeded", "cancelled", "turn", "queued", "redirected", "refreshed", "retried", "hedged",
@@ -99,7 +99,7 @@ struct Storm: Sendable {
       "notCached", "reentrant queue", sharesRequests ? "joined" : "attempt step calls", "call step calls",
       "store calls", "hook calls", "refresh fails", "refresh calls", "body calls", "paused",
     ]
-    // A hedge needs another slot.
+    // A hedge needs a second slot.
     let isHedged = manager.limits.perHost != 1
     return wanted.filter { ledger.counts[$0] ?? 0 < 10 && ($0 != "hedged" || isHedged) }
   }

@@ -40,7 +40,7 @@ final class StormApp: Sendable {
     !request.url.path.hasPrefix("/inner") && request.url.host != "paid.test"
   }
 
-  /// Runs per attempt, and makes calls before and after some attempts.
+  /// A per-attempt step that makes calls before and after some attempts.
   struct AttemptStep: PerAttemptStep {
     let app: StormApp
 
@@ -53,7 +53,7 @@ final class StormApp: Sendable {
     }
   }
 
-  /// Runs per call, and makes calls before and after some calls.
+  /// A per-call step that makes other calls before and after some calls.
   struct CallStep: PerCallStep {
     let app: StormApp
 

@@ -4,7 +4,7 @@ import ErrandTesting
 
 /// A virtual clock that advances to the next alarm whenever the program is idle.
 ///
-/// Unlike `ManualClock` in its automatic mode, it lets work that takes less virtual time finish before a concurrent
+/// Unlike an auto-advancing `ManualClock`, this clock lets work that takes less virtual time finish before a concurrent
 /// timer, such as a deadline, fires.
 final class StormClock: Clock, Sendable {
   struct Instant: InstantProtocol {
@@ -94,6 +94,6 @@ final class StormClock: Clock, Sendable {
 }
 
 extension Duration {
-  /// A duration in ticks, the unit of virtual time. A tick is so long that the library does not pause for many ticks.
+  /// A duration in ticks, the unit of virtual time. A tick is long, so the library does not pause for many ticks.
   static func ticks(_ count: Int) -> Duration { .milliseconds(50 * count) }
 }

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// Records the events and requests of a storm, and the rules that it has broken.
+/// Records the events and requests of a storm and any rules that the storm has broken.
 final class StormLedger: TaskObserver {
   /// The outcome of a request that must be sent only once.
   enum Fate { case pending, notSent, answered(HTTPStatus) }
@@ -46,7 +46,7 @@ final class StormLedger: TaskObserver {
   func fault(_ text: String) { state.withLock { $0.fault(text) } }
   var faults: [String] { state.withLock { $0.faults } }
 
-  /// Counts the error of a call, and records an unexpected error.
+  /// Counts the error of a call and records the error if it is unexpected.
   func note(_ error: any Error, of operation: StormOperation) {
     switch error {
     case is CancellationError: count("cancelled")

@@ -1,9 +1,9 @@
 import Errand
 import ErrandTesting
 
-/// An operation of the storm. Its settings depend only on the seed and its number.
+/// An operation of the storm. Its settings depend only on the seed and the operation's number.
 struct StormOperation: Sendable {
-  /// The behavior of the transport, which is the first segment of the path.
+  /// The transport's behavior. The raw value is the first segment of the path.
   enum Feature: String {
     /// Succeeds or fails at random.
     case plain
@@ -17,7 +17,7 @@ struct StormOperation: Sendable {
     case digest
     /// Often takes longer than the delay of a hedge.
     case slow
-    /// Is sent to a host that sometimes fails, which opens its circuit.
+    /// Is sent to a host that sometimes fails, so its circuit opens.
     case weak
     /// Is sent to a host whose retries are counted.
     case paid
@@ -60,7 +60,7 @@ struct StormOperation: Sendable {
   let idempotency: Idempotency
   let priority: CallPriority
   let cachePolicy: CachePolicy
-  /// How many chunks of a stream are read, or `nil` for all.
+  /// The number of chunks of a stream to read, or `nil` for all.
   let chunks: Int?
 
   init(_ number: Int, seed: UInt64) {
@@ -105,7 +105,7 @@ struct StormOperation: Sendable {
       ? pick([.inherited, .reload])
       : pick([
         .inherited, .inherited, .inherited, .validated, .reload, .cacheFirst, .cacheOnly,
-        // Its validation in the background is another call, whose first request costs no retry.
+        // A background validation is a separate call, so its first request costs no retry.
         feature == .paid ? .reload : .networkFirst(limit: .ticks(4)), .none,
       ])
     chunks = pick([nil, nil, 0, 1])

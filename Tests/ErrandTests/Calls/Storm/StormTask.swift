@@ -8,7 +8,7 @@ struct StormTask: ServerTask {
   let operation: StormOperation
   let server: Server
   let app: StormApp
-  /// The number of calls made so far, because a handle can retry.
+  /// The number of calls made so far. A handle that retries makes another call.
   private let calls = Shared(0)
 
   init(_ operation: StormOperation, _ server: Server, _ app: StormApp) {
@@ -80,7 +80,7 @@ struct StormTask: ServerTask {
     guard operation.nested == place else { return }
     app.ledger.count("hook calls")
     try await app.call()
-    // The other hooks are called before the call enters its queue or after it has left the queue.
+    // The other hooks run before the call enters its queue or after it leaves the queue.
     guard let queue = operation.queue, place == .didStart || place == .postflight else { return }
     do {
       try await app.call(.inherited, .named("queue \(queue)"))

@@ -3,7 +3,7 @@ import Foundation
 
 @testable import Errand
 
-/// Answers at random, in virtual time. The answers depend only on the seed and the request's number.
+/// Gives random answers in virtual time. The answers depend only on the seed and the request's number.
 struct StormTransport: Transport {
   let seed: UInt64
   let clock: StormClock

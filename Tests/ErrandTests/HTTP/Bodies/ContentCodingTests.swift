@@ -9,7 +9,7 @@
       try ContentCoding.list(HTTPHeaders(values.map { .init(.contentEncoding, $0) }))
     }
 
-    @Test func `parses a case-insensitive list from several lines`() throws {
+    @Test func `parses codings from several lines, regardless of case`() throws {
       #expect(try list("gzip") == [.gzip])
       #expect(try list("X-GZip") == [.gzip])
       #expect(try list("deflate , GZIP") == [.deflate, .gzip])
@@ -39,7 +39,7 @@
       ("gzip", true), ("deflate, br", true), ("X-GZip", true), ("identity, zstd", true), ("identity", false),
       ("", false),
       ("aws-chunked", false), ("UTF-8", false), ("none", false), ("gzip, aws-chunked", false), ("a, b, c, d, e", true),
-    ]) func `a body is compressed if all its codings are known`(value: String, isCompressed: Bool) {
+    ]) func `a body counts as compressed if its codings are all known or too many`(value: String, isCompressed: Bool) {
       #expect(HTTPHeaders([.init(.contentEncoding, value)]).isCompressed == isCompressed)
       #expect(!HTTPHeaders().isCompressed)
     }

@@ -43,7 +43,7 @@
       return DecompressedBody(source, Unpacking([.gzip], limits, mayBeEmpty: false))
     }
 
-    @Test func `passes trailers and timings through, with the decoded size`() async throws {
+    @Test func `passes trailers and timings through and adds the decoded size`() async throws {
       let body = body(Source([CompressedSample.gzip]))
       #expect(try await body.next() == CompressedSample.text)
       #expect(body.timings == nil, "the end of the body has not been read yet")
@@ -58,7 +58,7 @@
       #expect(try await body.collect(upTo: .max).count + first == CompressedSample.zerosCount + 504)
     }
 
-    @Test func `reads no more of the transfer than it needs`() async throws {
+    @Test func `reads compressed data only as needed`() async throws {
       let source = Source([CompressedSample.zeros, CompressedSample.zeros])
       let body = body(source)
       for _ in 0..<100 { #expect(try await body.next()?.count == 64 << 10) }
@@ -76,7 +76,7 @@
       #expect(source.state.withLock { $0.cancels } == 1)
     }
 
-    @Test func `cancelling discards buffered data`() async throws {
+    @Test func `cancelling a body discards its buffered data`() async throws {
       let source = Source([CompressedSample.zeros])
       let body = body(source)
       _ = try await body.next()

@@ -20,7 +20,7 @@ import Testing
     #expect(try await download(String.self, Data()) == "")
   }
 
-  @Test func `decodes optional Data and String from the raw body, or nil if it is empty`() async throws {
+  @Test func `decodes optional Data and String from the raw body, and nil from an empty body`() async throws {
     #expect(try await download(Data?.self, Data([1])) == Data([1]))
     #expect(try await download(Data?.self, Data()) == nil)
     #expect(try await download(String?.self, Data("hello".utf8), .plainText) == "hello")
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test func `an encoding error names the path, and nothing is sent`() async {
+  @Test func `an encoding error names the path of the invalid value and prevents the request`() async {
     struct Bad: ServerPOSTTask, PayloadUploadingTask {
       var uploadPayload: [String: [Double]] { ["a": [1, .nan]] }
     }
@@ -129,7 +129,7 @@ import Testing
       sends: ExpectedRequest(.post, "/x", headers: [.contentType: "application/octet-stream"], body: .data(Data([1]))))
   }
 
-  @Test func `the task's coders override the server's`() async throws {
+  @Test func `decodes with a decoder set by a modifier or by the server`() async throws {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     struct Snake: Decodable, Sendable { let firstName: String }
@@ -141,21 +141,21 @@ import Testing
     #expect(try await GetSnake().on(stub.server).download().firstName == "a")
   }
 
-  @Test func `the error for an oversized body names the setting`() async {
+  @Test func `the error for an oversized body names maximumBodySize`() async {
     let stub = StubServer(.data(Data(count: 11), .octetStream)) { $0.maximumBodySize = 10 }
     let error = await #expect(throws: TaskError.self) { try await PlainTask().on(stub.server).downloadData() }
     #expect(error?.code == .bodyTooLarge)
     #expect(error?.description.contains("maximumBodySize") == true)
   }
 
-  @Test func `a decoding error names JSON's types`() async {
+  @Test func `a decoding error describes type mismatches in JSON terms`() async {
     let list = await #expect(throws: TaskError.self) { try await download(Widget.self, Data("[1]".utf8)) }
     #expect(list?.reason.contains("Expected to decode an object but found an array instead.") == true)
     let object = await #expect(throws: TaskError.self) { try await download([Widget].self, Data("{}".utf8)) }
     #expect(object?.reason.contains("Expected to decode an array but found an object instead.") == true)
   }
 
-  @Test func `a decoding error quotes the start of an unexpected page, redacted`() async {
+  @Test func `a decoding error quotes the redacted beginning of an unexpected page`() async {
     let page = "<html>\r\n <body>\u{1B}[31mtoken=s3cret " + String(repeating: "é", count: 300) + "</body></html>"
     let error = await #expect(throws: TaskError.self) {
       try await download(Widget.self, Data(page.utf8), "text/html; charset=utf-8")

@@ -84,7 +84,7 @@
       if case .wants = step { true } else { false }
     }
 
-    @Test func `joins several gzip members and zstd frames and skips skippable frames`() throws {
+    @Test func `joins gzip members and zstd frames, and skips skippable frames`() throws {
       #expect(
         try text([.gzip], CompressedSample.gzip + CompressedSample.gzip, pieceSize: 5) == CompressedSample.text
           + CompressedSample.text)
@@ -97,7 +97,7 @@
     }
 
     @Test func `decompresses a body that was compressed twice`() throws {
-      // Use a stored block, so the test can write the outer layer itself.
+      // Use a stored block so that the test can write the outer layer itself.
       let inner = CompressedSample.zlib
       let size = UInt16(inner.count)
       let stored = Data([1, UInt8(size & 0xFF), UInt8(size >> 8), UInt8(~size & 0xFF), UInt8(~size >> 8)]) + inner
@@ -118,7 +118,7 @@
     // MARK: Truncated and damaged bodies
 
     @Test(arguments: Sample.all)
-    func `throws .truncatedBody for a body truncated anywhere`(sample: Sample) {
+    func `throws .truncatedBody for a body truncated at any byte`(sample: Sample) {
       for count in 0..<sample.compressed.count {
         let error = error([sample.coding], sample.compressed.prefix(count))
         #expect(error?.code == .truncatedBody, "truncated after \(count) bytes: \(String(describing: error))")
@@ -233,7 +233,7 @@
       }
     }
 
-    @Test func `yields the output before a failure, then keeps throwing`() throws {
+    @Test func `yields the output before a failure, then throws on every read`() throws {
       var decompressing = decompressing([.gzip])
       decompressing.feed(CompressedSample.gzip.dropLast(8) + Data(count: 8))
       guard case .take(let chunk) = try decompressing.next() else { throw CocoaError(.coderReadCorrupt) }
@@ -253,7 +253,7 @@
       #expect(sizes.reduce(0, +) == CompressedSample.zerosCount)
     }
 
-    @Test func `limits the ratio to 200 once a body exceeds 16 MB`() throws {
+    @Test func `limits the decompression ratio to 200 once a body exceeds 16 MB`() throws {
       #expect(try text([.gzip], CompressedSample.zeros).count == CompressedSample.zerosCount)
       var compressed = Data()
       for _ in 0..<3 { compressed += CompressedSample.zeros }
@@ -269,7 +269,7 @@
     }
 
     @Test(.enabled(if: ContentCoding.zstd.isAvailable))
-    func `the ratio includes the data between two codings`() throws {
+    func `the decompression ratio includes the intermediate data between two codings`() throws {
       // A gzipped, skippable zstd frame, which the gzip stage expands and the zstd stage discards.
       let skipped = try #require(Data(base64Encoded: "H4sIAAAAAAACA4vS8pX4//9/PQCHMFwaCAAAAA=="))
       var decompressing = decompressing([.zstd, .gzip])
@@ -278,7 +278,7 @@
       #expect(error?.code == .bodyTooLarge && decompressing.decoded == 0)
     }
 
-    @Test func `the maximum size applies independently of the ratio`() {
+    @Test func `the maximum size applies independently of the decompression ratio`() {
       let limits = DecodingLimits(maximumSize: 1000, maximumRatio: 200)
       var decompressing = decompressing([.gzip], limits)
       decompressing.feed(CompressedSample.gzip + CompressedSample.gzip)
@@ -286,7 +286,7 @@
       #expect(error?.code == .bodyTooLarge && error?.reason.contains("1000 bytes") == true)
     }
 
-    @Test func `stops at the collector's limit`() throws {
+    @Test func `stops decompressing at the limit for collecting the body`() throws {
       var decompressing = decompressing([.gzip])
       decompressing.feed(CompressedSample.zeros)
       let error = #expect(throws: HTTPBodyLimitError.self) { try decompressing.whole(upTo: 100_000) }
@@ -296,7 +296,7 @@
 
     @Test(.enabled(if: ContentCoding.zstd.isAvailable))
     func `rejects a zstd frame with a window above 8 MB`() throws {
-      // RFC 8878 §3.1.1: no checksum, a window of 2^(10 + exponent), one raw block of one byte.
+      // RFC 8878 §3.1.1: a frame with no checksum, a window of 2^(10 + exponent) bytes and one raw block of one byte.
       func frame(_ exponent: UInt8) -> Data { Data([0x28, 0xB5, 0x2F, 0xFD, 0, exponent << 3, 9, 0, 0, 0x61]) }
       #expect(try text([.zstd], frame(13)) == Data("a".utf8))
       #expect(error([.zstd], frame(14))?.code == .badResponse)

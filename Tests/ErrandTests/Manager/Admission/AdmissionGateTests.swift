@@ -22,7 +22,7 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `releases a permit when its last reference is gone`() async throws {
+  @Test func `releases a permit when its last reference is released`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
     var permit: StreamPermit? = try await gate.permit(at: host, .normal) { try await $0() }
     var same = permit

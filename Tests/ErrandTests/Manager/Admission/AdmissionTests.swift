@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `a new rate ignores starts from before a period without a rate`() {
+  @Test func `a new rate ignores starts from before a period without a rate limit`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     #expect(admission.enter(1, host: a, priority: .normal) == .start)
@@ -112,7 +112,7 @@ import Testing
     #expect(admission.enter(3, host: a, priority: .normal) == .wait)
   }
 
-  @Test func `changing limits without changing the rate keeps its history`() {
+  @Test func `changing other limits keeps the history of the rate limit`() {
     let rate = RateLimit(1, per: .seconds(30))
     var admission = Admission(limits: rated(rate))
     for ticket in 1...2 { _ = admission.enter(ticket, host: a, priority: .normal) }

@@ -50,7 +50,7 @@ import Testing
     try await queues.withExclusiveAccess(.named("sync")) {}
   }
 
-  @Test func `two queues whose calls wait for each other throw an error instead of deadlocking`() async throws {
+  @Test func `calls that wait for each other's queues throw an error instead of deadlocking`() async throws {
     let queues = SerialQueues()
     let (first, second) = (Gate(), Gate())
     let other = Task {
@@ -65,7 +65,7 @@ import Testing
         await second.wait()
         first.open()
         try await queues.withExclusiveAccess(.named("b")) {}
-        try await other.value  // if the other call waited last, it is the one that is refused
+        try await other.value  // if the other call waited last, that call is refused
       }
     }
     #expect(error?.code == .reentrantQueue && error?.reason.contains("would deadlock") == true)
@@ -85,7 +85,7 @@ import Testing
     #expect(stub.requests.map(\.url.path) == (0..<20).flatMap { round in (0..<20).map { "/\(round)/\($0)" } })
   }
 
-  @Test func `the tasks of a batch run in their order`() async throws {
+  @Test func `the tasks of a batch run in order`() async throws {
     let stub = StubServer(.widget)
     for _ in 0..<20 {
       let tasks = (1...20).map { GetWidget(id: $0).serialQueue(.named("notes")) }
@@ -94,7 +94,7 @@ import Testing
     #expect(stub.requests.map(\.url.lastPathComponent) == (0..<20).flatMap { _ in (1...20).map { "\($0)" } })
   }
 
-  @Test func `a call that fails before its turn gives up its place, which can be left twice`() async throws {
+  @Test func `a call that fails before its turn leaves the queue, and leaving twice is harmless`() async throws {
     let queues = SerialQueues()
     let gate = Gate()
     let holder = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }
@@ -143,7 +143,7 @@ import Testing
     try await queues.withExclusiveAccess(.named("a")) {}
   }
 
-  @Test func `cancelling a waiter lets the next one run`() async throws {
+  @Test func `cancelling a waiter lets the next waiter run`() async throws {
     let queues = SerialQueues()
     let gate = Gate()
     let first = Task.immediate { try await queues.withExclusiveAccess(.named("a")) { await gate.wait() } }
@@ -173,7 +173,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `a call on the held queue throws even from a task that the preflight starts`(isChild: Bool) async throws {
+  func `a call on the held queue throws, even in a Swift task that the preflight starts`(isChild: Bool) async throws {
     let stub = StubServer(.status(.ok))
     let server = stub.server
     await server.update { configuration in
@@ -192,9 +192,8 @@ import Testing
     #expect(error?.code == .reentrantQueue && stub.requests.isEmpty, "\(String(describing: error))")
   }
 
-  @Test(arguments: [true, false]) func `a batch that a hook starts on its call's queue throws`(isResults: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `a batch throws if a hook starts it on the queue of the hook's call`(isResults: Bool) async throws {
     let stub = StubServer(.widget)
     let server = stub.server
     await server.update { configuration in

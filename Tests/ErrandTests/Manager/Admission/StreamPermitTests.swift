@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `releases an upload's permit when its call returns, although the response is still referenced`(hasDeadline: Bool)
+  func `releases an upload's permit when its call returns, even if the response is still referenced`(hasDeadline: Bool)
     async throws
   {
     let shop = VirtualShop(limits: ThrottleLimits(streamsPerHost: 1)) { _, request, _ in
@@ -36,10 +36,10 @@ import Testing
     withExtendedLifetime(response) {}
   }
 
-  /// Reasons to send an upload again.
+  /// Reasons to resend an upload.
   enum Again: CaseIterable { case redirect, retry, refresh, digest }
 
-  @Test(arguments: Again.allCases, [false, true]) func `an upload that is sent again does not wait for its own permit`(
+  @Test(arguments: Again.allCases, [false, true]) func `an upload that is resent does not wait for its own permit`(
     again: Again, hasDeadline: Bool
   ) async throws {
     let shop = VirtualShop(

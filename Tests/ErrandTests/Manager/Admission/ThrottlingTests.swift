@@ -47,7 +47,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `streams have the waiting rules of slots, but no rate limit`() {
+  @Test func `stream permits follow the waiting rules of slots but have no separate rate limit`() {
     let limits = ThrottleLimits(
       perHost: 7, total: 9, maximumWaiting: 5, priorityAging: .seconds(3), rate: RateLimit(1, per: .seconds(1)),
       streamsPerHost: 2)
@@ -157,7 +157,7 @@ import Testing
     #expect(shop.sentCount == 1 && shop.manager.waitingCount == 0)
   }
 
-  @Test func `changed limits take effect immediately, raised or lowered`() async throws {
+  @Test func `raised and lowered limits take effect immediately`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1))
       return .ok(request)

@@ -40,7 +40,7 @@ import Testing
     #expect("\(results.progress)" == "3 of 3 finished")
   }
 
-  @Test func `reads the source no further ahead than twice the limit`() async throws {
+  @Test func `reads ahead in the source by at most twice the limit`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)

@@ -20,7 +20,7 @@ import Testing
     return Server("https://shop.test", transport: transport, manager: TaskManager(limits: .unlimited))
   }
 
-  @Test func `returns a result for every task and respects the limit`() async throws {
+  @Test func `yields a result for every task and respects the limit`() async throws {
     let peak = Shared((now: 0, most: 0))
     let server = counting(peak)
     let ids = try await server.manager.withResults(of: (1...100).map { GetWidget(id: $0).on(server) }, limit: 8) {
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(arguments: zip([ResultOrder.finished, .submitted], [[3, 1, 2], [1, 2, 3]]))
-  func `returns results as they finish or in submission order`(order: ResultOrder, expected: [Int]) async throws {
+  func `yields results in the order of completion or submission`(order: ResultOrder, expected: [Int]) async throws {
     let shop = GatedShop()
     let server = shop.server()
     let results = server.manager.results(of: shop.tasks(1...3, on: server), limit: 3, order: order)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [ResultOrder.finished, .submitted])
-  func `reads tasks no further ahead than twice the limit`(order: ResultOrder) async throws {
+  func `reads ahead by at most twice the limit`(order: ResultOrder) async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...1000)
@@ -123,7 +123,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0)
   }
 
-  @Test func `in submission order, a slow first task stops reading once the window is full`() async throws {
+  @Test func `in submission order, no more tasks are read if a slow first task fills the window`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(2...100)
@@ -164,7 +164,7 @@ import Testing
     #expect(shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `cancelling the reader cancels every task and reports each one`() async throws {
+  @Test func `cancelling the reader cancels every running task and yields a result for each task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let seen = Shared<[Bool]>([])
@@ -180,7 +180,7 @@ import Testing
     #expect(shop.taken.count == 4 && shop.inside.withLock { $0.now } == 0 && server.manager.callCount == 0)
   }
 
-  @Test func `a cancelled loop still returns a result for every running task`() async throws {
+  @Test func `a cancelled loop still yields a result for every running task`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     shop.open(1...2)
@@ -316,7 +316,7 @@ import Testing
     #expect(shop.taken.count < 10)
   }
 
-  @Test func `two readers share the results and both end`() async throws {
+  @Test func `two readers share the results, and both readers end`() async throws {
     let shop = GatedShop()
     let server = shop.server()
     let results = server.manager.results(of: shop.tasks(1...200, on: server), limit: 4, order: .submitted)

@@ -26,11 +26,11 @@ import Testing
     #expect(try await all(Prices().on(stub.server).events()) == ["a", "b", "c"])
     #expect(stub.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2", "2"])
     #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
-    // HTML Standard §9.2.3: the reconnection time is 3 s by default, then the 100 ms of `retry`.
+    // HTML Standard §9.2.3: the reconnection time is 3 s by default, then 100 ms as set by `retry`.
     #expect(stub.clock.now.offset == .seconds(3) + .milliseconds(200))
   }
 
-  @Test func `sends Last-Event-ID only to the origin that issued it, never to redirect targets`()
+  @Test func `sends Last-Event-ID only to the task's origin and to the origin that issued the ID`()
     async throws
   {
     func moved(to url: String) -> StubLog.Answer { .status(307, [.location: url]) }
@@ -58,7 +58,7 @@ import Testing
     #expect(error?.record.entries.count { "\($0.moment)" == "call started" } == 1)
   }
 
-  @Test func `ends at the terminator without yielding it`() async throws {
+  @Test func `ends at the terminator without yielding the terminator`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: [DONE]\n\ndata: b\n\n"))
     #expect(try await all(Prices().on(stub.server).events(until: "[DONE]")) == ["a"])
     #expect(stub.requests.count == 1)
@@ -75,7 +75,7 @@ import Testing
 
   private struct Account: Decodable { let name: String }
 
-  @Test func `the error for an undecodable event does not show its data`() async throws {
+  @Test func `the error for an undecodable event does not contain the event's data`() async throws {
     let stub = StubServer(stream("data: {\"iban\":\"DE-SECRET\"} oops\n\n"))
     let error = await #expect(throws: TaskError.self) {
       for try await _ in Prices().on(stub.server).events(of: Account.self) {}
@@ -87,7 +87,7 @@ import Testing
     #expect(lines?.code == .decodingFailed && lines.map { "\($0)" }?.contains("SECRET") == false)
   }
 
-  @Test func `yields the events before an oversized one`() async throws {
+  @Test func `yields the events that precede an oversized event`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: far too long\n\n"))
     var seen: [String] = []
     let error = await #expect(throws: TaskError.self) {
@@ -107,7 +107,7 @@ import Testing
     error?.method == .get && error?.url == "https://shop.test/prices" && error?.record.entries.isEmpty == false
   }
 
-  @Test func `an error while reading a stream names its call`() async throws {
+  @Test func `an error while reading a stream names the call`() async throws {
     let stub = StubServer(stream("data: a\n\ndata: too long for it\n\n"))
     let task = Prices().on(stub.server)
     let odd = await #expect(throws: TaskError.self) { for try await _ in task.events(of: Price.self) {} }
@@ -142,7 +142,7 @@ import Testing
     #expect(stub.clock.now.offset == wait)
   }
 
-  @Test func `fails after as many empty connections as the retry policy allows`() async throws {
+  @Test func `fails after the number of empty connections that the retry policy allows`() async throws {
     let stub = StubServer(stream("data: a\n\n"), stream(""))
     var seen: [String] = []
     let error = await #expect(throws: TaskError.self) {
@@ -232,7 +232,7 @@ import Testing
     func cancel() {}
   }
 
-  @Test func `a silent connection does not lengthen the delay, but a broken one does`() async throws {
+  @Test func `a silent connection does not lengthen the delay, but a broken connection does`() async throws {
     let requests = Shared(0)
     let clock = ManualClock(.autoAdvancing)
     let transport = StubTransport { request in
@@ -263,7 +263,7 @@ import Testing
     #expect(try await all(Prices().on(stub.server).events()) == ["a", "b"])
   }
 
-  @Test func `a token request's error is transient if its cause is`() {
+  @Test func `a token request's error is transient if its cause is transient`() {
     func error(_ code: TaskError.Code, _ status: HTTPStatus? = nil) -> TaskError {
       var error = TaskError(code, "no", phase: .authenticating)
       (error.status, error.isTokenFailure) = (status, true)
@@ -285,7 +285,7 @@ import Testing
     #expect(error?.code == .authenticationFailed && stub.requests.count == 1)
   }
 
-  /// Prices whose URL may move to another host between two connections.
+  /// Prices whose URL can move to another host between two connections.
   private struct MovingPrices: ServerTask {
     let host: Shared<String>
     var url: URL { get throws { try #require(URL(string: "https://\(host.withLock { $0 })/prices")) } }
@@ -321,7 +321,7 @@ import Testing
     #expect(error?.reason.contains("expected 200") == true && isNamed(error))
   }
 
-  @Test func `accepts other statuses if the task accepts them, on later connections too`() async throws {
+  @Test func `accepts other statuses only if the task accepts them, even on later connections`() async throws {
     let created = StubLog.Answer.data(Data("id: 1\ndata: a\n\n".utf8), "text/event-stream", .created)
     let stub = StubServer(created, .status(204))
     #expect(try await all(Prices().on(stub.server).accepting([.created, .noContent]).events()) == ["a"])
@@ -353,7 +353,7 @@ import Testing
 
   private struct Price: Decodable, Equatable { let n: Int }
 
-  @Test func `decodes events as values and throws at the first invalid one`() async throws {
+  @Test func `decodes events as values and throws on the first invalid event`() async throws {
     let stub = StubServer(stream("data: {\"n\":1}\n\ndata: [DONE]\n\n"))
     var prices: [Price] = []
     for try await price in Prices().on(stub.server).events(of: Price.self, until: "[DONE]") { prices.append(price) }

@@ -52,7 +52,7 @@ import Testing
     var headers: HTTPHeaders { ["X-Stamp": "\(count.withLock { $0 })"] }
   }
 
-  @Test func `computes the task's headers for every page`() async throws {
+  @Test func `recomputes the task's headers for every page`() async throws {
     let (log, count) = (Shared<[HTTPRequest]>([]), Shared(0))
     let pages = Stamped(count: count).on(shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }).pages()
     for try await _ in pages { count.withLock { $0 += 1 } }
@@ -82,7 +82,7 @@ import Testing
     let path = "list"
   }
 
-  @Test func `sends body parameters with every page and takes the query from the link`() async throws {
+  @Test func `sends the body parameters with every request and takes the query from the link`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let server = shop(log) { $0 < 3 ? "</list?page=\($0 + 1)>; rel=next" : nil }
     for try await _ in Search().on(server).pages() {}
@@ -110,7 +110,7 @@ import Testing
     "<https://evil.test/list?page=2>; rel=next", "<//evil.test/list?page=2>; rel=next",
     "<http://shop.test/?page=2>; rel=next",
     "<?size=2>; rel=next",
-  ]) func `sends no request for a page at another origin or a page already fetched`(link: String)
+  ]) func `does not request a page from another origin or a page that was already fetched`(link: String)
     async
   {
     let log = Shared<[HTTPRequest]>([])

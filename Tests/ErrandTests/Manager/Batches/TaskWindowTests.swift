@@ -72,14 +72,14 @@ import Testing
     #expect([next(&window), next(&window), next(&window)] == ["0", "Torn", "over"])
   }
 
-  @Test func `with .first, a source failure is reported before finished results`() {
+  @Test func `with .first, a source failure is reported before the finished results`() {
     var window = make(taking: 2, sourceFailure: .first)
     window.finish(0, 0, isFailed: false)
     window.endSource(Torn())
     #expect([next(&window), next(&window)] == ["Torn", "over"])
   }
 
-  @Test func `stores and reads nothing after it is closed`() {
+  @Test func `a closed window stores and reads nothing`() {
     var window = make(taking: 2)
     window.finish(0, 0, isFailed: false)
     window.close()

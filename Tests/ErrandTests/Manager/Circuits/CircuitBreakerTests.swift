@@ -32,7 +32,7 @@ import Testing
     #expect(shop.events.isBalanced)
   }
 
-  @Test func `the failure of another call that provides the body does not count`() async throws {
+  @Test func `does not count a failure of the call that provides the request body`() async throws {
     let source = StubServer(.refused) { $0.retryPolicy = .never }
     let shop = make { _, request, _ in
       try await request.body.forEachChunk { _ in }
@@ -111,7 +111,7 @@ import Testing
     #expect(shop.sentCount == 50 && shop.manager.circuit(of: host) == .closed)
   }
 
-  @Test func `a deadline counts against a slow host, but not if the call waited for a slot`() async throws {
+  @Test func `an expired deadline counts against a slow host, but not if the call waited for a slot`() async throws {
     let breaker = CircuitBreaker(minimumCalls: 1)
     let hangs = make(breaker) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1000))
@@ -235,7 +235,7 @@ import Testing
   }
 
   @Test(arguments: [HTTPStatus.serviceUnavailable, .ok])
-  func `a streamed probe counts when its head arrives`(status: HTTPStatus) async throws {
+  func `a streamed probe counts when its response head arrives`(status: HTTPStatus) async throws {
     let shop = make { number, request, _ in number <= 10 ? .unavailable(request) : .status(status, for: request) }
     for _ in 0..<10 { _ = try? await shop.task().run() }
     shop.clock.advance(by: .seconds(30))

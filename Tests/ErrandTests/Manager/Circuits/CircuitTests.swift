@@ -17,7 +17,7 @@ import Testing
     return circuit.leave(permit, result, at: .seconds(seconds), settings)
   }
 
-  @Test func `opens when half of the minimum number of calls have failed`() {
+  @Test func `opens if half of the calls have failed when the minimum number is reached`() {
     var circuit = Circuit()
     #expect(send(&circuit, .failure, at: 0) == false)
     #expect(send(&circuit, .success, at: 1) == false)
@@ -73,7 +73,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 2) == true)
   }
 
-  @Test func `allows one probe at a time and closes when it succeeds`() {
+  @Test func `allows one probe at a time and closes when the probe succeeds`() {
     var circuit = Circuit()
     for _ in 0..<4 { send(&circuit, .failure, at: 0) }
     guard case .permit(let probe) = circuit.enter(at: .seconds(20), settings) else {
@@ -157,7 +157,7 @@ import Testing
     #expect(send(&circuit, .failure, at: 3) == true, "all four requests have failed")
   }
 
-  @Test func `a longer window keeps its history when a shorter one is added`() {
+  @Test func `a longer window keeps its history when a shorter window is added`() {
     var circuit = Circuit()
     let short = CircuitBreaker(window: .seconds(1), minimumCalls: 100)
     for second in [0, 2, 4] { #expect(send(&circuit, .failure, at: second) == false) }
@@ -165,13 +165,13 @@ import Testing
     #expect(send(&circuit, .failure, at: 7) == true, "five requests have failed in the 30-second window")
   }
 
-  @Test func `limits the number of windows it keeps`() {
+  @Test func `limits the number of windows`() {
     var windows = CircuitWindows()
     for second in 1...100 { windows.count(isFailure: true, at: .seconds(second), .seconds(1000 + second)) }
     #expect(windows.windowCount == CircuitWindows.most)
     #expect(
       windows.isBad(CircuitBreaker(window: .seconds(1100), minimumCalls: 90)),
-      "a new window includes the failures of the existing ones"
+      "a new window includes the failures of existing windows"
     )
   }
 

@@ -32,7 +32,7 @@ import Testing
     #expect(accounts.left(for: a) == 2)
   }
 
-  @Test func `each first attempt adds the configured ratio`() {
+  @Test func `each first attempt adds the configured ratio to the budget`() {
     for (ratio, calls) in [(0.5, 2), (0.1, 10), (1, 1), (7, 1)] {
       var accounts = RetryAccounts(RetryBudget(ratio: ratio, capacity: 1))
       #expect(accounts.spend(for: a) == true)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test func `drops the account of a host whose budget is full again`() {
+  @Test func `forgets a host when its budget is full again`() {
     var accounts = RetryAccounts(.standard)
     for host in [a, b] { #expect(accounts.spend(for: host) == true) }
     for _ in 0..<5 { accounts.earn(for: a) }
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a failing host receives at most a fifth more requests than calls`() async throws {
+  @Test func `a failing host receives at most 1.2 requests per call, plus ten more`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { _, request, _ in .unavailable(request) }
     for _ in 0..<300 { await #expect(throws: TaskError.self) { try await shop.task().run() } }
     #expect((360...370).contains(shop.sentCount))
@@ -133,7 +133,7 @@ import Testing
     for other in others { await #expect(throws: CancellationError.self) { try await other.value } }
   }
 
-  @Test func `a call that the circuit breaker refuses earns no retry`() async throws {
+  @Test func `a call that the circuit breaker rejects does not add to the retry budget`() async throws {
     let breaker = CircuitBreaker(minimumCalls: 1, openDuration: .seconds(20), probes: 1)
     let shop = VirtualShop(budget: RetryBudget(ratio: 1, capacity: 10), configure: { $0.circuitBreaker = breaker }) {
       _, request, clock in
@@ -152,14 +152,15 @@ import Testing
     _ = await probe.result
   }
 
-  @Test func `a retry that was not sent is charged once, with the retry that follows`() async throws {
+  @Test func `a retry that was not sent and the retry that follows it cost one retry`() async throws {
     let shop = VirtualShop(.autoAdvancing, budget: .standard) { number, request, _ in
       if number == 2 { throw TaskError(.cannotConnect, "refused", phase: .connecting, wasNotSent: true) }
       return number < 4 ? .unavailable(request) : .ok(request)
     }
     try await shop.task().retry(upTo: 5, after: .seconds(1)).run()
     #expect(
-      shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8, "three requests were sent, two of them as retries")
+      shop.sentCount == 4 && shop.manager.retriesLeft(for: a) == 8,
+      "three requests were sent, two of which were retries")
   }
 
   @Test func `without a budget, only the policy limits retries`() async throws {

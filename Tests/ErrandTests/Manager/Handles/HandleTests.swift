@@ -56,7 +56,7 @@ import Testing
     await #expect(throws: CancellationError.self) { try await handle.value }
   }
 
-  @Test func `another run of a call sends the same idempotency key`() async throws {
+  @Test func `a handle's second run sends the same idempotency key`() async throws {
     struct Order: ServerPOSTTask {
       let path = "orders"
       let idempotency = Idempotency.key
@@ -256,7 +256,7 @@ import Testing
     #expect(late == [all.last] && late.first?.isFinished == true && late.first?.completed == 100_000)
   }
 
-  @Test func `progress is delivered to watchers and ends with the call, even if the call fails`()
+  @Test func `the progress sequence ends with the call, even if the call fails`()
     async throws
   {
     let shop = GatedShop()
@@ -288,7 +288,7 @@ import Testing
     #expect(stub.requests.first?.body.data != nil)
   }
 
-  @Test func `the value of a handle is the response, or the file if it is a download`() async throws {
+  @Test func `the value of a handle is the response, or the file for a file download`() async throws {
     let stub = StubServer(.json("{}"))
     #expect(try await stub.server.manager.start(PlainTask().on(stub.server)).value.status == .ok)
     try await withFolder { folder in

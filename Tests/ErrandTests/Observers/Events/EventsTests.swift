@@ -23,7 +23,7 @@ import Testing
     #expect(recorder.events.allSatisfy { $0.task == "GetWidget" })
   }
 
-  @Test func `every started event ends once, regardless of how the call ends`() async throws {
+  @Test func `every start event has one end event, regardless of how the call ends`() async throws {
     struct Refused: Error {}
     let stub = StubServer(.data(Data("no JSON".utf8), .json)) { $0.observers = [recorder] }
     let server = stub.server
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `reports waits for a slot or a queue that fail`() async throws {
+  @Test func `reports failed waits for a slot or a queue`() async throws {
     let gate = Gate()
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, _ in
       await gate.wait()

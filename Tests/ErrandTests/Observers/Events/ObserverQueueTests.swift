@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test func `a slow observer delays no call and receives the number of dropped events`()
+  @Test func `a slow observer does not delay calls and receives the number of dropped events`()
     async throws
   {
     let slow = Slow()
@@ -118,14 +118,14 @@ import Testing
     #expect(log.withLock { lines in !lines.contains { $0.hasPrefix("willRetry") } } && shop.sentCount == 2)
   }
 
-  @Test func `an attempt's record includes the delay after it`() async throws {
+  @Test func `an attempt's record includes the delay that follows the attempt`() async throws {
     let stub = StubServer(.status(503), .status(.ok))
     let error = GetWidget().on(stub.server).retry(upTo: 1, after: .seconds(2))
     let response = try await error.run()
     #expect(response.record.attempts.map(\.delay) == [.seconds(2), nil])
   }
 
-  @Test func `the printed record mentions a resend after a stale connection`() {
+  @Test func `the printed record of an attempt mentions a resend on a new connection`() {
     var record = AttemptRecord(number: 1)
     record.status = .ok
     record.timings = TransferTimings()

@@ -6,7 +6,7 @@ import Testing
 
 /// An attempt's duration is the time of its exchanges, without the waits between them.
 @Suite(.timeLimit(.minutes(1))) struct AttemptDurationTests {
-  @Test func `an attempt that leaves the queue has no duration`() async throws {
+  @Test func `an attempt that times out in the queue has no duration`() async throws {
     let shop = VirtualShop(limits: ThrottleLimits(perHost: 1)) { _, request, clock in
       try await CallClock(clock).sleep(for: .seconds(1000))
       return .ok(request)
@@ -23,7 +23,7 @@ import Testing
     _ = await first.result
   }
 
-  @Test func `an attempt with a new token has the duration of both requests, without the refresh`() async throws {
+  @Test func `an attempt's duration includes both requests but not the token refresh between them`() async throws {
     let clock = Shared<ManualClock?>(nil)
     struct Slow: Authenticator {
       let clock: Shared<ManualClock?>
@@ -44,7 +44,7 @@ import Testing
     #expect(response.record.attempts.map(\.duration) == [.seconds(3)])
   }
 
-  @Test func `the losing attempt of a race lasts as long as its request`() async throws {
+  @Test func `the losing attempt of a race lasts until the race ends`() async throws {
     let shop = VirtualShop(budget: .standard) { number, request, clock in
       try await CallClock(clock).sleep(for: .seconds(number == 1 ? 100 : 2))
       return .ok(request)

@@ -93,7 +93,7 @@ import Testing
     #expect(error.cause == cause && error.diagnosis?.name == cause.rawValue, "\(error)")
   }
 
-  @Test func `every error code has a cause, and every cause is covered`() throws {
+  @Test func `every error code has a cause, and the tests cover every cause`() throws {
     let file = DocumentedCode.package.appendingPathComponent("Sources/Errand/Errors/TaskError+Code.swift")
     let names = try DocumentedCode.lines(of: file).compactMap {
       $0.firstMatch(of: /= Code\(own: "(\w+)"\)/).map { String($0.1) }
@@ -131,7 +131,7 @@ import Testing
     return .attemptEnded(number, record)
   }
 
-  @Test func `the diagnosis of a slow success names the reason`() {
+  @Test func `the diagnosis of a slow successful call names the reason`() {
     func diagnosis(_ moments: CallMoment...) -> String? {
       var record = FlightRecord(title: "GET https://shop.test/")
       for moment in moments { record.note(moment, at: .seconds(1)) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The text of errors, which states the cause, the place and a suggestion.
+/// Error messages state the cause, the location and a suggestion.
 @Suite(.timeLimit(.minutes(1))) struct MessagesTests {
   private func error<Value>(_ body: () async throws -> Value) async throws -> TaskError {
     try #require(await #expect(throws: TaskError.self) { try await body() })
@@ -50,7 +50,7 @@ import Testing
     ("<html>No title at all</html>", "<html>No title at all</html>"),
     ("<html><title>cut", "<html><title>cut"),
     ("<title>\n </title><body>Key revoked", "<title> </title><body>Key revoked"),
-  ]) func `an error page is quoted by its title`(page: String, words: String) async throws {
+  ]) func `the error for an HTML error page quotes the page's title`(page: String, words: String) async throws {
     let response = HTTPResponse(
       500, url: .known("https://shop.test/"), headers: [.contentType: "text/html"],
       body: HTTPResponseBody(Data(page.utf8)))
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(arguments: ["not json", "{\"id\":7", "<widget/>"])
-  func `a body in the wrong format has its own cause`(text: String) async throws {
+  func `an error for a body in the wrong format has the cause .wrongFormat`(text: String) async throws {
     let stub = StubServer(.data(Data(text.utf8), .plainText))
     let error = try await error { try await GetWidget().on(stub.server).download() }
     #expect(error.cause == .wrongFormat && error.reason.contains("It begins with: \(text)"), "\(error)")
@@ -91,7 +91,7 @@ import Testing
     #expect(error.cause == .wrongShape)
   }
 
-  @Test func `the summary names the request only in its title`() async throws {
+  @Test func `the title of the summary names the request only once`() async throws {
     let stub = StubServer(.status(500))
     let error = try await error { try await GetWidget().on(stub.server).run() }
     let lines = error.record.summary.split(separator: "\n")
@@ -111,7 +111,7 @@ import Testing
     return String(reason.prefix(upTo: try #require(reason.range(of: " of ", options: .backwards)?.lowerBound)))
   }
 
-  @Test func `a timeout names the setting that caused it`() async throws {
+  @Test func `a timeout error names the setting that caused the timeout`() async throws {
     let (three, five, thirty) = (Duration.seconds(3), Duration.seconds(5), ServerConfiguration().defaultTimeout)
     #expect(try await words(.attempt, after: thirty) == "the time limit 'defaultTimeout'")
     #expect(try await words(.attempt, after: three, three) == "the time limit 'timeout'")
@@ -143,7 +143,7 @@ import Testing
     #expect(deadline.reason.hasPrefix("the deadline ('timeouts.call') of 3.000 s was exceeded "))
   }
 
-  @Test func `the timeout of a nested call keeps its name`() async throws {
+  @Test func `the timeout error of a nested call names the nested call's setting`() async throws {
     let slow = StubServer(.failure(.timeout(.firstByte, after: .seconds(2), phase: .waiting)))
     let inner = PlainTask().on(slow.server).retry(.never).timeouts(Timeouts(firstByte: .seconds(2)))
     let outer = StubServer { $0.preflight = { _, _ in try await inner.run() } }
@@ -151,7 +151,7 @@ import Testing
     #expect(error.reason.contains("the time limit 'timeouts.firstByte' of 2.000 s"))
   }
 
-  @Test func `an error without a request hides the contents of the task`() async throws {
+  @Test func `an error that occurs before the request is built redacts secrets in the task's path`() async throws {
     let stub = StubServer {
       $0.redaction.fields.insert("ssn")
       $0.disabled = true
@@ -237,7 +237,7 @@ import Testing
     #expect(ended.hasSuffix("the array has no element at this index"), "\(ended)")
   }
 
-  @Test func `a retry does not report hidden header fields`() async throws {
+  @Test func `the event for a retry does not contain hidden header fields`() async throws {
     let events = EventRecorder()
     let stub = StubServer(.status(405, ["Allow": "s3cret"]), .status(.ok)) { $0.observers = [events] }
     let policy = RetryPolicy.decided { failure in failure.attempts.count < 2 ? .retry(after: .zero) : .giveUp }
@@ -261,7 +261,7 @@ import Testing
     #expect("\(server)" == "Server(shop (https://shop.test/v1))")
   }
 
-  @Test func `a server with an unusable address logs a warning when it is created`() {
+  @Test func `creating a server with an unusable address logs a warning`() {
     for address in ["127.0.0.1:18765", "shop.example.com/v1", "ht!tp://x y", "https://shop.test/v1#part"] {
       let lines = Shared<[String]>([])
       _ = StubServer(remote: Remote(address)) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
@@ -346,7 +346,7 @@ import Testing
     #expect(line.reason == "can't decode Labelled from 17 bytes in line 1: at kind: the value is invalid")
   }
 
-  @Test func `the times of log lines never decrease`() {
+  @Test func `the timestamps of log lines never decrease`() {
     let lines = Shared<[String]>([])
     let clock = ManualClock()
     let trace = CallTrace(

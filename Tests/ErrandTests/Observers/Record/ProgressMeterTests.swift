@@ -29,7 +29,7 @@ import Testing
     #expect(try #require(fourthTold).rate == 1500)
   }
 
-  @Test func `has no rate at first, then a stable rate for a steady flow`() throws {
+  @Test func `reports no rate at first, then a stable rate for a steady flow`() throws {
     var meter = ProgressMeter(.down, attempt: 1, total: nil, at: .zero)
     let atOnce = meter.add(100_000, at: .microseconds(300))
     #expect(try #require(atOnce).rate == nil)

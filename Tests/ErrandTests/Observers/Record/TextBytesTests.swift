@@ -24,7 +24,7 @@ import Testing
     #expect(text.text == "-1 0 10 \(Int.min) \(Int.max) ")
   }
 
-  @Test func `truncates durations to their last digit`() {
+  @Test func `truncates durations after the last printed digit`() {
     var text = TextBytes()
     text.seconds(.microseconds(1_234_999))
     text.raw(" ")
@@ -34,7 +34,7 @@ import Testing
     #expect(text.text == "1.234 s 61.000007 0")
   }
 
-  @Test func `joins chunks of any size at any initial capacity`() {
+  @Test func `joins chunks of any size with any initial capacity`() {
     for capacity in [0, 1, 7, 1000] {
       var text = TextBytes(capacity: capacity)
       var plain = ""
@@ -64,7 +64,7 @@ import Testing
     ("\"", #"\""#), ("\\", #"\\"#), ("\u{0}", #"\u0000"#), ("\u{1F}", #"\u001f"#), ("<", #"\u003c"#), ("\n", #"\n"#),
     (" ", " "), ("!", "!"), ("\u{7F}", "\u{7F}"), ("é", "é"), ("🙂", "🙂"),
   ])
-  func `escapes only the characters that need it, at any offset`(sign: String, escaped: String) {
+  func `escapes only the characters that require escaping, at any offset`(sign: String, escaped: String) {
     for (before, after) in (0..<20).flatMap({ before in [0, 1, 7, 8, 9].map { (before, $0) } }) {
       let (start, end) = (String(repeating: "a", count: before), String(repeating: "b", count: after))
       var text = TextBytes(capacity: 1)

@@ -42,7 +42,7 @@ import Testing
       await logged(Upload(), Self.down, options: .standard) == ["POST https://shop.test/somewhere?pin=1234 200 OK T s"])
   }
 
-  @Test func `the line says if the cache answered, and how long the call was in the queue`() async throws {
+  @Test func `the log line states the time in the queue and whether the response came from the cache`() async throws {
     let (lines, gate) = (Shared<[String]>([]), Gate())
     let clock = ManualClock()
     let log = LogOutput { line in lines.withLock { $0.append(line) } }
@@ -131,7 +131,7 @@ import Testing
     #expect(odd == ["GET Hidden 200 OK T s: Odd"])
   }
 
-  @Test func `logs several attempts as one line with their number, and each request if enabled`() async throws {
+  @Test func `logs the number of attempts on one line, and logs each request if enabled`() async throws {
     let task = PlainTask().retry(.fixed(retries: 1, delay: .seconds(2)))
     let line = await logged(task, .status(.serviceUnavailable), .status(.ok), options: .standard)
     #expect(line == ["GET https://shop.test/plain 200 OK T s, 2 attempts"])
@@ -144,7 +144,7 @@ import Testing
       ])
   }
 
-  @Test func `hides secrets, large bodies and unrecorded tasks`() async throws {
+  @Test func `hides secrets, large bodies and the details of unrecorded tasks`() async throws {
     let text = await logged(Upload(), Self.down, options: .full) { $0.redaction.fields.insert("pin") }.joined()
     #expect(!text.contains("1234") && text.contains("going up") && text.contains("coming down"), "\(text)")
     let large = await logged(

@@ -62,7 +62,7 @@ import Testing
     #expect(String(decoding: data, as: UTF8.self).contains(#""duration":1.5"#), "durations are encoded in seconds")
   }
 
-  @Test func `recorded header fields keep their order, spelling and hidden values as JSON`() async throws {
+  @Test func `recorded header fields keep their order, spelling and redactions when encoded as JSON`() async throws {
     let calls = try await recordedCalls(.status(.ok, ["x-B": "1", "X-a": "2", "X-b": "3"])) { server in
       _ = try await PlainTask().on(server).header("X-Api-Key", "s3cret").run()
     }
@@ -101,7 +101,7 @@ import Testing
     #expect(try await body("application/protobuf", .none)?.data == bytes)
   }
 
-  @Test func `a cached call contains the head of the cached response`() async throws {
+  @Test func `the recording of a call answered from the cache contains the response head`() async throws {
     let answer = StubLog.Answer.status(.ok, [.cacheControl: "max-age=60", "X-Mine": "kept"])
     let calls = try await recordedCalls(answer, configure: { $0.cache = MemoryCache() }) { server in
       for _ in 0..<2 { _ = try await PlainTask().on(server).downloadData() }
@@ -119,7 +119,7 @@ import Testing
     #expect(Call(plan, .memory).isShown)
   }
 
-  @Test func `drops the oldest calls above the limit and counts them`() async throws {
+  @Test func `drops the oldest calls above the limit and counts the dropped calls`() async throws {
     let few = RecordedCalls(limit: 10)
     let small = RecordedCalls(byteLimit: 1)
     _ = try await recordedCalls(.widget, configure: { $0.recorders = [few, small] }) { server in

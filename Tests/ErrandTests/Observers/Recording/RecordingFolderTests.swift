@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test func `does not record a call that ends after the recording`() async throws {
+  @Test func `does not record a call that ends after the recording has ended`() async throws {
     try await withFolder { folder in
       let (asked, gate) = (Counter(), Gate())
       let transport = StubTransport { request in

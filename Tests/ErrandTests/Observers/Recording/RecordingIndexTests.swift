@@ -20,7 +20,7 @@ import Testing
     return index
   }
 
-  @Test func `an index can be read back and has one line per recording`() throws {
+  @Test func `an index has one line per recording and can be read back`() throws {
     let written = index(entry(1), entry(2), entry(12345))
     #expect(RecordingIndex(written.data).entries == written.entries)
     #expect(written.data.split(separator: UInt8(ascii: "\n")).count == 5)

@@ -35,7 +35,7 @@
           (seen, last) = (seen + 1, status.st_ctim)
         }
         var ending: Int32 = 0
-        try #require(waitpid(process, &ending, WNOHANG) == 0, "the process exited by itself with status \(ending)")
+        try #require(waitpid(process, &ending, WNOHANG) == 0, "the process exited early with status \(ending)")
         return seen >= count
       }
       try #require(isWritten)

@@ -34,7 +34,7 @@ import Testing
     try FileManager.default.removeItem(at: made)
   }
 
-  @Test func `does not write to a path outside the folder, even if the index contains it`() async throws {
+  @Test func `does not change files outside the folder, even if the index contains their paths`() async throws {
     try await withFolder { folder in
       let victim = folder.appendingPathComponent("victim.txt")
       try Data("mine".utf8).write(to: victim)
@@ -107,7 +107,7 @@ import Testing
   }
 
   @Test(arguments: [".0001.partial", ".index.partial", "0001. GET Widget.txt", "index.json"], [true, false])
-  func `replaces a planted link and does not write through it`(
+  func `replaces a planted link instead of writing through the link`(
     name: String, isSymbolic: Bool
   ) async throws {
     try await withFolder { folder in
@@ -224,7 +224,7 @@ import Testing
   }
 
   @Test(arguments: ["999999999999", "9999999999999", "999999999999999"])
-  func `does not lose recordings after another program's file with a large number`(number: String) async throws {
+  func `another program's file with a large number does not cause lost recordings`(number: String) async throws {
     try await withFolder { folder in
       try Data("x".utf8).write(to: folder.appendingPathComponent("\(number). x.txt"))
       for _ in 0..<3 {

@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test func `an echo does not change the outcome of a call`() async throws {
+  @Test func `echoing a call does not change its outcome`() async throws {
     let lines = Shared<[String]>([])
     let stub = StubServer(.data(Data(repeating: 0x61, count: 1000), .plainText)) {
       $0.log = LogOutput { line in lines.withLock { $0.append(line) } }

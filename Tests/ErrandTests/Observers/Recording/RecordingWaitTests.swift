@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  @Test func `recordings dropped by the limit free their room in the queue`() async throws {
+  @Test func `a recording that the limit drops frees its space in the queue`() async throws {
     try await withFolder { folder in
       let recorder = try TaskRecorder(folder: folder, limits: RecordingLimits(count: 1))
       let recording = recording()
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test func `a held lock does not delay calls`() async throws {
+  @Test func `calls do not wait for the folder's lock`() async throws {
     try await withFolder { folder in
       let lines = Shared<[String]>([])
       let stub = StubServer(.widget) { $0.log = LogOutput { line in lines.withLock { $0.append(line) } } }
@@ -131,7 +131,7 @@ import Testing
 
   private static func pass(_ time: Duration) async { try? await Task.sleep(for: time) }
 
-  @Test func `ending a recording gives up on a lock that is never released and counts the loss`()
+  @Test func `ending a recording gives up on a lock that is never released and counts the lost calls`()
     async throws
   {
     try await withFolder { folder in

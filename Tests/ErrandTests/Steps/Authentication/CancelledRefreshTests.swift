@@ -29,7 +29,7 @@ import Testing
     only.cancel()
     await #expect(throws: CancellationError.self) { try await only.value }
     await cancelled.reached(1)
-    // A call made while the cancelled refresh is still ending waits for a new refresh.
+    // A call made before the cancelled refresh has ended waits for a new refresh.
     let meanwhile = Task { try await shop.task().run().status }
     #expect(await eventually { shop.moments(containing: "waiting for a new token").count == 2 })
     may.open()

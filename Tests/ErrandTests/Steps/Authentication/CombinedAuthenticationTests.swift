@@ -32,7 +32,7 @@ import Testing
     #expect(credentials(stub) == [["Bearer admin", "k"], ["Bearer rest", nil]])
   }
 
-  @Test func `uses the last element that sets a field, on servers and tasks`() async throws {
+  @Test func `the last element that sets a header wins, for servers and tasks`() async throws {
     let both = Authentication.all([.bearer("a"), .bearer("b")])
     let stub = StubServer(.status(.ok)) { $0.authentication = both }
     try await PlainTask().on(stub.server).run()
@@ -40,13 +40,13 @@ import Testing
     #expect(credentials(stub) == [["Bearer b", nil], ["Bearer b", nil]])
   }
 
-  @Test func `a field set by the task keeps only the element that sets this field from being applied`() async throws {
+  @Test func `a header set by a task suppresses only the element that sets the same header`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .all([.bearer("a"), Self.keyed]) }
     try await PlainTask().header(.authorization, "own").on(stub.server).run()
     #expect(credentials(stub) == [["own", "k"]])
   }
 
-  @Test func `a task adds a key to the server's credentials, which stay at the server's origin`() async throws {
+  @Test func `a task can add an API key to the server's credentials, which stay at the server's origin`() async throws {
     let stub = StubServer(.status(.ok)) { $0.authentication = .bearer("a") }
     let both = Authentication.all([.inherited, Self.keyed])
     try await PlainTask().authenticated(both).on(stub.server).run()
@@ -55,7 +55,7 @@ import Testing
     #expect(credentials(stub) == [["Bearer a", "k"], [nil, "k"], ["own", "k"]])
   }
 
-  @Test func `limits add up`() async throws {
+  @Test func `nested path and origin limits all apply`() async throws {
     let stub = StubServer(.status(.ok)) {
       $0.authentication = .all([.bearer("a").forPaths(below: "/a"), Self.keyed]).forPaths(below: "/a/b")
         .forOrigins("https://shop.test", "https://cdn.test").forOrigins("https://shop.test")
@@ -64,7 +64,7 @@ import Testing
     #expect(credentials(stub) == [[nil, nil], ["Bearer a", "k"], [nil, nil], [nil, nil]])
   }
 
-  /// A numbered token in its own header field, rejected with its own status.
+  /// An authenticator whose numbered token has its own header field and failure status.
   private final class Numbered: Authenticator {
     let name: HTTPHeaderName
     let status: HTTPStatus
@@ -99,7 +99,7 @@ import Testing
     #expect(credentials(stub) == [["Bearer a", "k"], [nil, nil], [nil, nil]])
   }
 
-  @Test func `a combination's account depends on each of its accounts`() async throws {
+  @Test func `the account of combined credentials depends on each element's account`() async throws {
     func account(_ elements: Authentication...) -> String? {
       let request = HTTPRequest(.get, .known("https://shop.test"))
       return Authentication.all(elements).ofCall?.account(of: request) { _ in true }?.name
@@ -115,7 +115,7 @@ import Testing
 
   // MARK: API keys and Digest
 
-  @Test func `an API key is redacted, and is not sent to another origin`() async throws {
+  @Test func `an API key is redacted and not sent to another origin`() async throws {
     let stub = StubServer(.status(307, [.location: "https://other.test/"]), .status(.ok)) {
       $0.authentication = .apiKey("k3y", header: "X-Plain")
     }
@@ -130,7 +130,7 @@ import Testing
     stub.requests.map { $0.headers[.authorization]?.hasPrefix("Digest ") == true }
   }
 
-  @Test func `.digest answers a challenge, and authenticates the next request up front`() async throws {
+  @Test func `.digest answers a challenge and authenticates the next request preemptively`() async throws {
     let stub = StubServer(.status(401, Self.challenge), .status(.ok)) {
       $0.authentication = .all([.digest(user: "ann", password: "sesame"), Self.keyed])
     }
@@ -138,7 +138,7 @@ import Testing
     #expect(isDigest(stub) == [false, true, true] && stub.requests.map { $0.headers["X-API-Key"] } == ["k", "k", "k"])
   }
 
-  @Test func `a server's .digest keeps the request's own credentials, but a task's replaces them`() async throws {
+  @Test func `a server's .digest keeps a request's own credentials, but a task's .digest replaces them`() async throws {
     let digest = Authentication.digest(user: "ann", password: "sesame")
     let stub = StubServer(.status(401, Self.challenge)) { $0.authentication = digest }
     let task = PlainTask().header(.authorization, "own").accepting(.all)
@@ -148,7 +148,7 @@ import Testing
     #expect(stub.requests.count == 3 && isDigest(stub) == [false, false, true])
   }
 
-  @Test func `a redirect out of its paths drops the Digest credential`() async throws {
+  @Test func `a redirect to a path outside of forPaths drops the Digest credentials`() async throws {
     let stub = StubServer(.status(307, [.location: "/b"]), .status(401, Self.challenge)) {
       $0.authentication = .digest(user: "ann", password: "sesame").forPaths(below: "/a")
     }
@@ -156,7 +156,7 @@ import Testing
     #expect(error?.status == 401 && stub.requests.map { $0.options.digest == nil } == [false, true])
   }
 
-  @Test func `a response to a Digest credential is cached for its account`() async throws {
+  @Test func `caches a response to a Digest-authenticated request for the account`() async throws {
     let shop = CachedShop(configure: { $0.authentication = .digest(user: "ann", password: "sesame") }) {
       number, request in .text("\(number)", [.cacheControl: "private, max-age=60"], for: request)
     }
@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test func `a response to a Digest credential set by a step is not cached`() async throws {
+  @Test func `does not cache a response if a step sets the Digest credentials`() async throws {
     let shop = CachedShop(configure: {
       $0.authentication = .bearer("a")
       $0.perAttemptSteps = [Swapped()]

@@ -46,7 +46,7 @@ import Testing
   private static let slow = #"{"error":"slow_down"}"#
   private static let token = #"{"access_token":"t","token_type":"bearer"}"#
 
-  @Test func `shows the code and polls at the server's interval, slower after slow_down (§3.5)`() async throws {
+  @Test func `shows the code, polls at the server's interval and slows down after slow_down (§3.5)`() async throws {
     answer(Self.pending, Self.slow, Self.pending, Self.token)
     let shop = shop()
     try await shop.task().run()

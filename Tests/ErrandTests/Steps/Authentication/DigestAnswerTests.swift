@@ -24,7 +24,7 @@ import Testing
     return refusal.reason
   }
 
-  /// Returns the parameters of the first request of a session.
+  /// Returns the `Authorization` parameters of a session's first request.
   private func answer(
     _ challenge: DigestChallenge, user: String = "Mufasa", password: String = "Circle of Life",
     clientNonce: String = clientNonce, method: HTTPMethod = .get, body: String = "", next: String? = nil
@@ -39,7 +39,7 @@ import Testing
     return try #require(headers.challenges.first)
   }
 
-  // RFC 7616 §3.9.1, without and with a session algorithm.
+  // RFC 7616 §3.9.1, with and without a session algorithm.
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
@@ -69,7 +69,7 @@ import Testing
     #expect(second["qop"] == nil && second["nc"] == nil && second["cnonce"] == nil)
   }
 
-  @Test func `a session algorithm keeps its first nonce in the secret`() throws {
+  @Test func `a session algorithm keeps its first nonce in the session key`() throws {
     let challenge = try challenge(
       #"Digest realm="http-auth@example.org", qop="auth", algorithm=MD5-sess, nonce="\#(Self.nonce)""#)
     #expect(try answer(challenge, next: "n2")["response"] == "f89f728d81412779ddbe8704b0deedc2")
@@ -100,7 +100,7 @@ import Testing
     #expect(try answer(try challenge(begin + ", charset=UTF-8"), user: "ann")["username"] == "ann")
   }
 
-  @Test func `escapes quotation marks and backslashes, and unescapes them when parsing`() throws {
+  @Test func `escapes quotation marks and backslashes when writing and unescapes them when parsing`() throws {
     let challenge = try challenge(#"Digest realm="a \"b\" \\c", nonce="n\"1", opaque="o\\", qop="auth""#)
     #expect(challenge.realm == #"a "b" \c"# && challenge.nonce == #"n"1"#)
     let answer = try answer(challenge, user: #"an"n\"#)

@@ -35,7 +35,7 @@ import Testing
     #expect(answers.map { $0?["uri"] } == [nil, "/plain", "/other?a=b"])
   }
 
-  @Test func `returns a second 401, and the next call starts without credentials`() async throws {
+  @Test func `returns a second 401 and starts the next call without credentials`() async throws {
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(401, Self.challenge("n2")), .status(.ok), configure: Self.signIn)
     let error = await taskError { try await PlainTask().on(stub.server).run() }
@@ -56,7 +56,7 @@ import Testing
     #expect(nonces(stub) == [nil, "n1", "n2", "n2", "n3", "n4"])
   }
 
-  @Test func `replaces a known nonce that the server rejects without marking it stale`() async throws {
+  @Test func `replaces a known nonce that the server rejects without stale=true`() async throws {
     let stub = StubServer(
       .status(401, Self.challenge("n1")), .status(.ok), .status(401, Self.challenge("n2")), .status(.ok),
       configure: Self.signIn)
@@ -80,7 +80,7 @@ import Testing
     #expect(error?.status == 401 && error?.retryRefusal?.contains("SHA-512-256") == true && stub.requests.count == 1)
   }
 
-  @Test func `does not answer an auth-int challenge for a file body, and the error says why`() async throws {
+  @Test func `does not answer an auth-int challenge for a file body and reports why`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       try Data("body".utf8).write(to: file)
@@ -115,7 +115,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer t"])
   }
 
-  @Test func `sends the challenge's cookies with the answer`() async throws {
+  @Test func `sends cookies set by the challenge with the answer`() async throws {
     var headers = Self.challenge("n1")
     headers[.setCookie] = "a=b"
     let stub = StubServer(.status(401, headers), .status(.ok)) {
@@ -126,7 +126,7 @@ import Testing
     #expect(stub.requests.map { $0.headers[.cookie] } == [nil, "a=b"])
   }
 
-  @Test func `authenticates a same-origin redirect for its own target, but not a cross-origin redirect`() async throws {
+  @Test func `authenticates a same-origin redirect for the new URI, but not a cross-origin redirect`() async throws {
     let log = Shared<[HTTPRequest]>([])
     let shop = VirtualShop(
       configure: Self.signIn,
@@ -149,7 +149,7 @@ import Testing
     #expect(answers(requests).map { $0?["nc"] } == [nil, "00000001", "00000002", nil])
   }
 
-  @Test func `answering a challenge is part of the same attempt and its timeout`() async throws {
+  @Test func `answers a challenge within the same attempt and timeout`() async throws {
     let limits = Shared<[Duration?]>([])
     let shop = VirtualShop(
       configure: {
@@ -173,7 +173,7 @@ import Testing
     await shop.events.balanced()
   }
 
-  @Test func `answers challenges with one slot and no retry budget`() async throws {
+  @Test func `answers challenges with a single slot and an empty retry budget`() async throws {
     let shop = VirtualShop(
       limits: ThrottleLimits(perHost: 1), budget: RetryBudget(ratio: 0, capacity: 0),
       configure: Self.signIn,
@@ -191,7 +191,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `answers a stream's challenge with one stream permit, with and without a step`(hasStep: Bool) async throws {
+  func `answers a stream's challenge with a single stream permit, with or without a step`(hasStep: Bool) async throws {
     let shop = VirtualShop(
       limits: ThrottleLimits(perHost: 1, streamsPerHost: 1),
       configure: {
@@ -208,7 +208,7 @@ import Testing
     #expect(shop.sentCount == 4 && shop.manager.runningCount == 0)
   }
 
-  @Test func `an answer that can't be sent does not mark the call as not sent`() async throws {
+  @Test func `does not report a call as not sent if only the answer to its challenge can't be sent`() async throws {
     let stub = StubServer(.status(401, Self.challenge("n1")), .refused) {
       Self.signIn(&$0)
       $0.retryPolicy = .never

@@ -39,7 +39,7 @@ import Testing
     #expect(known(&memory, ann) == nil)
   }
 
-  @Test func `continues the count of a repeated nonce, even after it was rejected`() throws {
+  @Test func `continues the nonce count of a repeated nonce, even after a rejection`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let challenge = try challenge("n1")
@@ -50,7 +50,7 @@ import Testing
     #expect([first, second, third].map(\.count) == [1, 2, 3] && third.clientNonce == "c")
   }
 
-  @Test func `replaces the nonce with the next one and ignores late responses`() throws {
+  @Test func `replaces the nonce with nextnonce and ignores late responses to the old nonce`() throws {
     var memory = DigestMemory()
     let ann = try owner()
     let session = memory.session(for: try challenge("n1"), ann, clientNonce: "c")
@@ -72,7 +72,7 @@ import Testing
     #expect(found == [true, true, true, false, false])
   }
 
-  @Test func `stores a domain as path prefixes of its origin, and treats a long domain as empty`() throws {
+  @Test func `stores a domain as path prefixes at the origin and treats an oversized domain as empty`() throws {
     func domain(_ text: String) throws -> [String]? { try challenge("n1", #"qop="auth", domain="\#(text)""#).domain }
     #expect(try domain("/a https://SHOP.test:443/b?c https://other.test/d e") == ["/a", "/b?c"])
     #expect(try domain("https://other.test/") == [])

@@ -19,8 +19,8 @@ import Testing
     private let leaves: Bool
     private let stored: String?
 
-    /// If `isSigningOut` is true, a refresh calls `forget()`. Then it throws if `fails` is true, or returns `nil`. If
-    /// `leaves` is true, a removal also calls `forget()`.
+    /// If `isSigningOut` is true, a refresh of an existing token calls `forget()`, then throws if `fails` is true and
+    /// returns `nil` otherwise. If `leaves` is true, a removal also calls `forget()`.
     init(isSigningOut: Bool = false, fails: Bool = true, leaves: Bool = false, stored: String? = nil) {
       self.isSigningOut = isSigningOut
       self.fails = fails
@@ -62,7 +62,7 @@ import Testing
       })
   }
 
-  @Test func `a closure that first calls forget() can still return a new token`() async throws {
+  @Test func `a token closure can call forget() and then return a new token`() async throws {
     let (own, asked, sent) = (Shared<Authentication?>(nil), Counter(), Shared<[String?]>([]))
     let authentication = Authentication.bearer {
       asked.add()
@@ -78,7 +78,7 @@ import Testing
     #expect(sent.withLock { $0.last } == "Bearer fresh2")
   }
 
-  /// An authenticator whose token request runs in a serial queue, and which stores its token.
+  /// An authenticator that requests its token in a serial queue and stores the token.
   private struct Session: Authenticator {
     let stored: Shared<String?>
     let server: Shared<Server?>
@@ -97,7 +97,7 @@ import Testing
     func forget() async throws { stored.withLock { $0 = nil } }
   }
 
-  @Test func `forgetting cancels a refresh that waits for the caller's queue`() async throws {
+  @Test func `calling forget() from a serial queue cancels a refresh that waits for this queue`() async throws {
     let (stored, place, begun) = (Shared<String?>("old"), Shared<Server?>(nil), Gate())
     let authentication = Authentication.custom(Session(stored: stored, server: place, begun: begun))
     let stub = StubServer(.status(.ok)) { configuration in
@@ -123,7 +123,7 @@ import Testing
     place.withLock { $0 = nil }
   }
 
-  @Test func `a refresh that calls forget() and throws fails its call, and the next call refreshes`() async throws {
+  @Test func `a call fails if its refresh calls forget() and throws, and the next call refreshes again`() async throws {
     let (coordinator, sent) = (Desk(isSigningOut: true), Shared<[String?]>([]))
     let authentication = Authentication.custom(coordinator)
     coordinator.authentication.withLock { $0 = authentication }
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `does not send an expiring token that its refresh has forgotten`(isLoaded: Bool, fails: Bool) async throws {
+  func `does not send an expiring token that a refresh has forgotten`(isLoaded: Bool, fails: Bool) async throws {
     let (coordinator, sent) = (Desk(isSigningOut: true, fails: fails, stored: "old"), Shared<[String?]>([]))
     let authentication = Authentication.custom(coordinator)
     coordinator.authentication.withLock { $0 = authentication }
@@ -169,7 +169,7 @@ import Testing
     #expect(coordinator.removed.count == 1 && sent.withLock { $0 } == ["t1", "t2"])
   }
 
-  @Test func `forget() works normally in a task that outlives its refresh`() async throws {
+  @Test func `forget() works in a task that outlives the refresh that started it`() async throws {
     let (own, signOut, may) = (Shared<Authentication?>(nil), Gate(), Gate())
     let (asked, cancelled, left) = (Counter(), Counter(), Shared<Task<Void, any Error>?>(nil))
     let authentication = Authentication.bearer {
@@ -204,7 +204,7 @@ import Testing
     #expect(sent.withLock { $0.last } == "Bearer t3", "the token of the second refresh was forgotten")
   }
 
-  @Test func `authenticates a call from a task that outlives its refresh`() async throws {
+  @Test func `authenticates a call made by a task that outlives the refresh that started it`() async throws {
     let (task, gate, left) = (Shared<Modified<ShopTask>?>(nil), Gate(), Shared<Task<Void, any Error>?>(nil))
     let sent = Shared<[String?]>([])
     let shop = shop(
@@ -264,7 +264,7 @@ import Testing
     #expect(logins.withLock { $0 } == [nil, nil] && asked.count == 2)
   }
 
-  @Test func `a request that a refresh's task shares with another call stays unauthenticated`()
+  @Test func `a coalesced request started during a refresh stays unauthenticated when it is retried`()
     async throws
   {
     let (server, isSent, mayAnswer) = (Shared<Server?>(nil), Gate(), Gate())

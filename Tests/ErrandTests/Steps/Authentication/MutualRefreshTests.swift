@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Authenticators whose refreshes authenticate with each other.
+/// Authenticators whose refreshes need each other's tokens.
 @Suite(.timeLimit(.minutes(1))) struct MutualRefreshTests {
   private struct Partner: Authenticator {
     let name: String
@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  /// Makes the calls `names` concurrently, each with an authenticator that depends on the other. Returns the requests
-  /// with their tokens.
+  /// Makes one call per name concurrently. The authenticators of `a` and `b` depend on each other. Returns the path and
+  /// token of each request.
   private func arriving(_ names: [String], together: Int) async -> [String] {
     let (sent, begun) = (Shared<[String]>([]), Counter())
     let shop = VirtualShop(answer: { _, request, _ in
@@ -47,11 +47,11 @@ import Testing
     return sent.withLock { $0 }
   }
 
-  @Test func `a refresh started inside another authenticator's refresh does not wait for it`() async throws {
+  @Test func `a refresh inside another authenticator's refresh does not wait for the outer refresh`() async throws {
     #expect(await arriving(["a"], together: 1) == ["/from-b -", "/from-a b", "/a a"])
   }
 
-  @Test func `two concurrent refreshes do not deadlock`() async throws {
+  @Test func `two concurrent refreshes that depend on each other do not deadlock`() async throws {
     for _ in 0..<20 {
       let sent = Set(await arriving(["a", "b"], together: 2))
       try #require(

@@ -46,7 +46,7 @@ import Testing
     #expect(service.requests[0]["username"] == "ann" && service.requests[0]["password"] == "pw&")
   }
 
-  @Test func `never sends a rotated refresh token twice, even under concurrent calls`() async throws {
+  @Test func `never sends a rotated refresh token twice, even with concurrent calls`() async throws {
     service.give("first")
     let shop = service.shop(service.settings(.refreshToken("first")))
     for round in 1...20 {

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Errand
 
-/// The token that is sent if users, audiences and sign-ins share settings or a store.
+/// The tokens sent when users, audiences or sign-ins share settings or a store.
 @Suite(.timeLimit(.minutes(1))) struct OAuthAccountsTests {
   private let store = MemorySecretStore()
   private let sent = Shared<[[String: String]]>([])
   private let used = Shared<Set<String>>([])
 
-  /// Makes one call per client and returns the tokens that the shop received. Tokens are named after the request. Each
-  /// code or refresh token is accepted only once.
+  /// Makes one call per client and returns the tokens that the shop received. The token endpoint names each token after
+  /// its request and accepts each code or refresh token only once.
   private func tokens(_ clients: OAuth2...) async throws -> [String] {
     let tokens = Shared<[String]>([])
     for client in clients { try await shop(client, tokens).task().run() }
@@ -41,7 +41,7 @@ import Testing
       })
   }
 
-  /// Creates a client. It uses the shared store if `isShared` is true.
+  /// Creates a client that uses the shared store if `isShared` is true.
   private func client(_ grant: OAuth2.Grant, isShared: Bool = true, _ change: (inout OAuth2) -> Void = { _ in })
     -> OAuth2
   {
@@ -73,7 +73,7 @@ import Testing
     #expect(try await tokens(client(.refreshToken("code")), client(.clientCredentials)) == ["code", "client"])
   }
 
-  @Test func `a name in the store does not contain secrets or depend on the order of scopes`() {
+  @Test func `a stored token's name contains no secrets and does not depend on the order of scopes`() {
     let one = client(.password(user: "ann@mail.test", password: "x")) {
       $0.scopes = ["a", "b"]
       $0.parameters = ["assertion": "planted"]

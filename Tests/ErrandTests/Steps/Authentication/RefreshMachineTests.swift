@@ -66,7 +66,7 @@ import Testing
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [2])
   }
 
-  @Test func `after a transient failure, only a caller without a usable token asks again`() {
+  @Test func `after a transient failure, only a caller without a usable token starts another refresh`() {
     func status(_ status: HTTPStatus?) -> TaskError {
       var error = TaskError(.authenticationFailed, "refused", phase: .authenticating)
       error.status = status
@@ -81,7 +81,7 @@ import Testing
       var machine = RefreshMachine<String>()
       _ = machine.demand(beyond: 0, known: 0, id: 1, at: .zero)
       _ = machine.failed(error, at: .zero)
-      #expect(word(machine.demand(beyond: 0, known: 0, id: 2, at: .zero)) == "fail", "began before the failure")
+      #expect(word(machine.demand(beyond: 0, known: 0, id: 2, at: .zero)) == "fail", "started before the failure")
       #expect(word(machine.demand(beyond: 0, known: 1, isUrgent: false, id: 3, at: .zero)) == "fail", "\(error)")
       #expect(word(machine.demand(beyond: 0, known: 1, id: 4, at: .zero)) == expected, "\(error)")
     }
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test func `keeps the token of a refresh that completes after its cancellation`() {
+  @Test func `keeps the token of a refresh that succeeds after being cancelled`() {
     _ = demand(beyond: 0, id: 1)
     _ = bench.machine.leave(1)
     #expect(bench.succeeded("a", isNew: false, at: .zero) == [])
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test
-  mutating func `a failed refresh fails waiting and earlier callers and delays the next refresh`() {
+  mutating func `a failed refresh fails all callers that started before the failure and delays the next refresh`() {
     _ = demand(beyond: 0, id: 1)
     _ = demand(beyond: 0, id: 2)
     guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else { return }
@@ -127,7 +127,7 @@ import Testing
     #expect(demand(beyond: 0, known: 0) == "a 1", "a success ends the pause")
   }
 
-  @Test func `the pause doubles up to a minute`() {
+  @Test func `the pause after a failed refresh doubles up to a minute`() {
     let pauses = [1, 2, 3, 4, 5, 6, 7, 8, 1000].map { RefreshMachine<String>.pause(after: $0) }
     #expect(pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60].map { .seconds($0) })
   }
@@ -164,7 +164,7 @@ import Testing
     #expect(bench.machine.current?.version == 2, "versions are never reused")
   }
 
-  @Test func `a closed machine fails every caller, and does not keep the token of a running refresh`() {
+  @Test func `a closed machine fails every caller and discards the token of a running refresh`() {
     _ = demand(beyond: 0, id: 1)
     bench.machine.close()
     #expect(demand(beyond: 0, id: 2) == "fail")
@@ -177,7 +177,7 @@ import Testing
     #expect(bench.leave(1) && demand(beyond: 0, id: 2) == "wait")
     bench.machine.close()
     guard case .notify(let ids) = bench.machine.failed(Failure(), at: .zero) else {
-      Issue.record("starts another refresh")
+      Issue.record("the closed machine started another refresh")
       return
     }
     #expect(ids == [2])

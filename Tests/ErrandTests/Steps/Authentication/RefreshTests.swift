@@ -28,7 +28,7 @@ import Testing
       })
   }
 
-  @Test func `refreshes a token once for all calls rejected with a 401, and resends each call`() async throws {
+  @Test func `refreshes a token once for all calls rejected with a 401 and resends each call`() async throws {
     let gate = Gate()
     let tokens = NumberedTokens(valid: 2, gate: gate)
     let shop = shop(tokens, limits: ThrottleLimits(perHost: 20), together: 20)
@@ -83,7 +83,7 @@ import Testing
     #expect(tokens.replaced == [1] && shop.sentCount == 3, "no request was rejected")
   }
 
-  @Test func `sends an expiring token if the refresh fails, but not an expired token`() async throws {
+  @Test func `sends an expiring token, but not an expired one, if the refresh fails`() async throws {
     let tokens = NumberedTokens()
     let shop = shop(tokens)
     tokens.end(1, at: shop.manager.dates.epoch.addingTimeInterval(3600))
@@ -148,7 +148,7 @@ import Testing
     for call in calls { call.cancel() }
     for call in calls { await #expect(throws: CancellationError.self) { try await call.value } }
     #expect(await eventually { tokens.cancelled == 1 })
-    #expect(try await shop.task().run().status == .ok, "the gate is already open")
+    #expect(try await shop.task().run().status == .ok, "cancelling the first refresh opened the gate")
     #expect(tokens.replaced == [1, 1])
     await shop.events.balanced()
   }
@@ -173,7 +173,7 @@ import Testing
     #expect(error?.status == 401 && shop.sentCount == 1)
   }
 
-  @Test func `does not refresh again during the delay if the new token is rejected too`() async throws {
+  @Test func `does not replace a rejected new token until the delay has passed`() async throws {
     let tokens = NumberedTokens(valid: 1000)
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens) },
@@ -189,7 +189,7 @@ import Testing
     #expect(tokens.replaced.count == 2)
   }
 
-  @Test func `a call's deadline applies while it waits for a token`() async throws {
+  @Test func `a call's deadline applies while the call waits for a token`() async throws {
     let tokens = NumberedTokens(valid: 2, gate: Gate())
     let shop = shop(tokens)
     let call = Task { await taskError { try await shop.task().deadline(.seconds(5)).run() } }
@@ -200,7 +200,7 @@ import Testing
     #expect(await eventually { tokens.cancelled == 1 })
   }
 
-  @Test func `resending after a refresh uses the retry budget, and an empty budget still refreshes`() async throws {
+  @Test func `a resend after a refresh uses the retry budget, but the refresh does not`() async throws {
     let tokens = NumberedTokens(valid: 2)
     let shop = shop(tokens, budget: RetryBudget(ratio: 0, capacity: 1))
     for _ in 0..<5 { #expect(try await shop.task().run().status == .ok) }
@@ -212,7 +212,7 @@ import Testing
     #expect(try await shop.task().run().status == .ok, "the new token is available even without a retry")
   }
 
-  @Test func `does not authenticate a refresh's calls with its own authenticator`() async throws {
+  @Test func `does not use an authenticator for the calls that its own refresh makes`() async throws {
     struct Login: Authenticator {
       let server: Shared<Server?>
       func storedToken() async throws -> String? { nil }

@@ -6,7 +6,7 @@ import Testing
 
 /// How the wait for a token is recorded.
 @Suite(.timeLimit(.minutes(1))) struct RefreshWaitTests {
-  @Test func `records the end of a wait after its start, even if it ends first`() async throws {
+  @Test func `records a wait's end after its start, even if the wait ends before the start is recorded`() async throws {
     let (gate, reached) = (DispatchSemaphore(value: 0), Counter())
     let noted = Shared<[String]>([])
     let wait = RefreshWait { moment in
@@ -60,7 +60,7 @@ import Testing
     let second = Shared<Task<Int?, any Error>?>(nil)
     method.lookedAt.withLock {
       $0 = {
-        // Detached, so this call is not part of the refresh.
+        // Detached so that this call is not part of the refresh.
         let task = Task.immediateDetached { try await coordinator.sign(request, refused: nil, for: attempt)?.version }
         second.withLock { $0 = task }
       }
@@ -70,7 +70,7 @@ import Testing
     #expect(version == 1 && noted.withLock { $0 }.isEmpty)
   }
 
-  /// Runs `first` during the first refresh, and throws `failure` for the first request.
+  /// Runs `first` during the first refresh and throws `failure` for the first request.
   private final class FirstToken: Authenticator {
     private let (asked, applied) = (Counter(), Counter())
     private let first: @Sendable () async throws -> Void
@@ -85,7 +85,7 @@ import Testing
 
     func apply(_ token: Int, to request: inout HTTPRequest) throws {
       applied.add()
-      if let failure, applied.count == 2 { throw failure }  // the first call checks the new token
+      if let failure, applied.count == 2 { throw failure }  // the first `apply` only checks the new token
     }
 
     func refresh(_ token: Int?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> Int? {
@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test func `retries after a 503 when a step resends a call whose token failed`() async throws {
+  @Test func `retries after a 503 when a step resends a call whose token can't be applied`() async throws {
     let stub = StubServer(.status(503), .status(.ok)) { configuration in
       configuration.perCallSteps = [Again()]
       configuration.authentication = .custom(
@@ -112,7 +112,7 @@ import Testing
     #expect(response.status == .ok && stub.requests.count == 2)
   }
 
-  @Test func `the error of a resent call does not contain the first call's retry refusal`() async throws {
+  @Test func `the error of a request resent by a step does not contain the first retry refusal`() async throws {
     struct AgainAsGet: PerCallStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         do { return try await next(request) } catch {

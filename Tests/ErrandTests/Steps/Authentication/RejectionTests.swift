@@ -6,7 +6,7 @@ import Testing
 
 /// Tokens that depend on the response that rejects a request.
 @Suite(.timeLimit(.minutes(1))) struct RejectionTests {
-  /// Takes the token from the rejection. The key of a request's token is the first component of its path.
+  /// Takes the token from the rejecting response. The token key is the first component of the request's path.
   private final class Offered: Authenticator {
     struct Refresh: Equatable { let token, offer, key: String? }
 
@@ -35,7 +35,8 @@ import Testing
     func forget() async throws { forgotten.add() }
   }
 
-  /// A server that accepts the token `good` and its path's first component, and offers it with each 409.
+  /// Creates a server that accepts the token `good` followed by the path's first component and offers it in each 409. A
+  /// strict server rejects every token and offers a bad one.
   private func shop(_ tokens: Offered, isStrict: Bool = false) -> (VirtualShop, Shared<[String]>) {
     let log = Shared<[String]>([])
     let shop = VirtualShop(configure: { $0.authentication = .custom(tokens) }) { number, request, _ in
@@ -77,7 +78,7 @@ import Testing
     #expect(tokens.refreshes.withLock { $0 } == [.init(token: "stored", offer: "good a", key: "a")])
   }
 
-  @Test func `each key has its own token, and forget removes all tokens`() async throws {
+  @Test func `each key has its own token, and forget() removes all tokens`() async throws {
     let tokens = Offered()
     let (shop, log) = shop(tokens)
     for path in ["a/1", "b/1", "a/2", "b/2"] { try await shop.task(path).run() }
@@ -114,7 +115,7 @@ import Testing
     #expect(log.withLock { $0 } == ["stored", "stored", nil])
   }
 
-  @Test func `concurrent requests of a key share one refresh`() async throws {
+  @Test func `concurrent requests with the same key share one refresh`() async throws {
     let tokens = Offered()
     let (shop, _) = shop(tokens)
     let calls = (0..<20).map { number in Task { try await shop.task(number % 2 == 0 ? "a" : "b").run().status } }
@@ -123,7 +124,7 @@ import Testing
     #expect(offers.count == 2, "\(offers)")
   }
 
-  /// A token for each path, whose refresh waits until it is cancelled.
+  /// An authenticator with one token per path. Its refreshes wait until they are cancelled.
   private struct Waiting: Authenticator {
     let begun = Counter()
     let cancelled = Counter()
@@ -139,8 +140,7 @@ import Testing
     func forget() async throws { removed.withLock { $0.append(cancelled.count) } }
   }
 
-  @Test func `forget cancels the refreshes of all keys, and waits for them before it removes the tokens`() async throws
-  {
+  @Test func `forget() cancels the refreshes of all keys and waits for them before removing tokens`() async throws {
     let tokens = Waiting()
     let shop = VirtualShop(configure: { $0.authentication = .custom(tokens) }) { _, request, _ in .ok(request) }
     let calls = ["a", "b", "c"].map { path in Task { await taskError { try await shop.task(path).run() }?.code } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Calls that are running when the app forgets the tokens of their user.
+/// Calls that are running when the app forgets their user's tokens.
 @Suite(.timeLimit(.minutes(1))) struct SignOutTests {
   /// An app with one user at a time. Each user's token is the user's name.
   private struct Users {
@@ -53,7 +53,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer ann", "Bearer bob"])
   }
 
-  @Test func `a call that waits in a serial queue during a sign-out fails, and sends nothing`() async throws {
+  @Test func `a call that waits in a serial queue during a sign-out fails and sends nothing`() async throws {
     let shop = VirtualShop(configure: { $0.authentication = users.signIn }) { [self] number, request, _ in
       note(request)
       if number == 1 { await pause() }
@@ -66,7 +66,7 @@ import Testing
     #expect(await eventually { shop.manager.callCount == 2 })
     try await users.change(to: "bob")
     mayContinue.open()
-    #expect(await first.value == nil, "its request was answered")
+    #expect(await first.value == nil, "the request sent before the sign-out was answered")
     #expect(await second.value == .authenticationFailed)
     try await post.run()
     #expect(sent.withLock { $0 } == ["Bearer ann", "Bearer bob"])
@@ -108,7 +108,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer ann", "Bearer bob"])
   }
 
-  @Test func `a validation in the background does not store another user's response`() async throws {
+  @Test func `a background validation does not store another user's response`() async throws {
     let shop = shop(users.signIn.forAccount("ann"), pausing: 3)
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(20))
@@ -156,7 +156,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get("widgets/7", .cacheOnly) }?.code == .notCached)
   }
 
-  @Test func `a call that began before forget() never gets a later token, even if it had no token`() async throws {
+  @Test func `a call started before forget() never uses a later token, even if the call had no token`() async throws {
     let shop = shop(users.signIn, pausing: 1)
     let call = Task { try await shop.get().text }
     await reached.wait()
@@ -165,7 +165,7 @@ import Testing
     await #expect(throws: TaskError.self) { try await call.value }
   }
 
-  @Test func `updates() ends at a sign-out`() async throws {
+  @Test func `updates() throws after a sign-out`() async throws {
     let shop = shop(users.signIn, pausing: 0)
     _ = try await shop.get()
     var updates = shop.task().updates().makeAsyncIterator()
@@ -175,7 +175,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer ann"])
   }
 
-  @Test func `a handle has the tokens from its start`() async throws {
+  @Test func `a started handle never uses a token from a later sign-in`() async throws {
     let shop = VirtualShop(configure: { $0.authentication = users.signIn }) { [self] _, request, _ in
       note(request)
       return .ok(request)
@@ -189,7 +189,7 @@ import Testing
     #expect(!sent.withLock { $0 }.contains("Bearer bob"))
   }
 
-  @Test func `a call that waits for a network during a sign-out fails, and sends nothing more`() async throws {
+  @Test func `a call that waits for a network during a sign-out fails and sends nothing more`() async throws {
     struct Network: Reachability {
       let signOut: @Sendable () async throws -> Void
 
@@ -211,7 +211,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer ann"])
   }
 
-  @Test func `a redirect after a sign-out is not followed with the token`() async throws {
+  @Test func `a redirect is not followed after a sign-out`() async throws {
     let shop = VirtualShop(configure: {
       $0.authentication = users.signIn
       $0.redirectPolicy = .decide { [users] _, next in
@@ -226,7 +226,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["Bearer ann"])
   }
 
-  @Test func `a Digest challenge after a sign-out is not answered`() async throws {
+  @Test func `a Digest challenge is not answered after a sign-out`() async throws {
     let signIn = Authentication.digest(user: "ann", password: "secret")
     let shop = VirtualShop(configure: { $0.authentication = signIn }) { [self] _, request, _ in
       note(request)
@@ -265,7 +265,7 @@ import Testing
     #expect(sent.withLock { $0 } == ["ann", "ann", "bob", "bob"])
   }
 
-  @Test func `forget() does not affect a call to a path without these credentials`() async throws {
+  @Test func `forget() does not affect a call to a path outside of forPaths`() async throws {
     let shop = shop(users.signIn.forPaths(below: "/account"), pausing: 2)
     #expect(try await shop.get("account").text == "Bearer ann")
     let call = Task { try await shop.get("public").text }
@@ -275,7 +275,7 @@ import Testing
     #expect(try await call.value == "none")
   }
 
-  @Test func `a server whose authentication has been forgotten never reuses an anonymous account`() async throws {
+  @Test func `a server never reuses an anonymous account after forget()`() async throws {
     let accounts = Shared<[String?]>([])
     let shop = VirtualShop(configure: { $0.authentication = users.signIn }) { _, request, _ in
       accounts.withLock { $0.append(request.options.account) }

@@ -20,7 +20,7 @@ import Testing
       })
   }
 
-  @Test func `does not send a token to another origin, or after a redirect back`() async throws {
+  @Test func `does not send a token to another origin or after a redirect back to the first origin`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       switch (request.url.host(), request.url.path) {
@@ -57,7 +57,7 @@ import Testing
     #expect(tokens.replaced == [1] && log.withLock { $0.map { $0.headers["X-Numbered"] } } == ["1", "1", "2", "2"])
   }
 
-  @Test func `does not resend a POST because of a 401 after its redirect`() async throws {
+  @Test func `does not resend a redirected POST after a 401`() async throws {
     let (tokens, log) = (NumberedTokens(valid: 2), Shared<[HTTPRequest]>([]))
     let shop = shop(tokens, log) { request in
       request.method == .post
@@ -126,7 +126,7 @@ import Testing
     #expect(jar.cookies.map(\.name) == ["a", "c"])
   }
 
-  @Test func `drops a token when a redirect leaves its paths, and a 401 does not refresh it`() async throws {
+  @Test func `drops a token if a redirect leaves the token's paths and does not refresh it after a 401`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: { $0.authentication = .custom(tokens).forPaths(below: "/admin") },
@@ -143,7 +143,7 @@ import Testing
     #expect(tokens.replaced.isEmpty)
   }
 
-  @Test func `a redirect policy that changes the origin drops the token, digest and server headers`() async throws {
+  @Test func `drops the token, Digest credentials and server headers if a policy changes the origin`() async throws {
     let (tokens, log) = (NumberedTokens(), Shared<[HTTPRequest]>([]))
     let shop = VirtualShop(
       configure: {

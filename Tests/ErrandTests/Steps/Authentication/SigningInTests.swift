@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// The credentials that are sent, depending on the URL and the settings.
+/// The credentials that a request sends, depending on its URL and the settings.
 @Suite(.timeLimit(.minutes(1))) struct SigningInTests {
   private func authorization(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
@@ -145,14 +145,14 @@ import Testing
     #expect(authorization(stub) == ["Bearer t1", "Bearer t1", "Bearer t2", "Bearer t2"] && asked.count == 2)
   }
 
-  @Test func `does not resend after a 401 with insufficient_scope`() async throws {
+  @Test func `does not resend a request after a 401 with insufficient_scope`() async throws {
     let challenge: HTTPHeaders = [.wwwAuthenticate: #"Bearer realm="x", error="insufficient_scope""#]
     let stub = StubServer(.status(401, challenge)) { $0.authentication = .bearer { "a" } }
     #expect(await taskError { try await PlainTask().on(stub.server).run() }?.headers.challenges.first?.realm == "x")
     #expect(stub.requests.count == 1)
   }
 
-  @Test func `equal secrets or equal names result in the same account`() {
+  @Test func `credentials with equal secrets or equal names have the same account`() {
     func account(_ authentication: Authentication) -> String? {
       let request = HTTPRequest(.get, .known("https://shop.test"))
       return authentication.ofCall?.account(of: request) { _ in true }?.name

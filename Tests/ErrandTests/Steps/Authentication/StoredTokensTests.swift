@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct StoredTokensTests {
   private let service = TokenService()
 
-  @Test func `stores a token, and the next process uses it`() async throws {
+  @Test func `stores a token for the next process`() async throws {
     let store = MemorySecretStore()
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = store }
@@ -24,7 +24,7 @@ import Testing
     #expect(service.requests.map { $0["refresh_token"] } == ["first", "r1"])
   }
 
-  @Test func `uses a token that another client of the store has obtained`() async throws {
+  @Test func `uses a token obtained by another client of the same store`() async throws {
     let store = MemorySecretStore()
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = store }
@@ -130,7 +130,7 @@ import Testing
     func setSecret(_ secret: Data?, named name: String) async throws { throw Full() }
   }
 
-  @Test func `uses a token that can't be stored, and logs the failure`() async throws {
+  @Test func `uses a token that can't be stored and logs the failure`() async throws {
     let lines = Shared<[String]>([])
     service.give("first")
     let settings = service.settings(.refreshToken("first")) { $0.store = FullStore() }
@@ -232,7 +232,7 @@ import Testing
     #expect(await first.value?.code == .authenticationFailed)
     _ = try await (meanwhile.value, forgetting.value)
     try await shop.task().run()
-    #expect(sent.withLock { $0 } == ["Bearer t2"], "the response to the new token is stored")
+    #expect(sent.withLock { $0 } == ["Bearer t2"], "the response to the request with the new token is cached")
   }
 
   @Test func `concurrent calls and forget() do not deadlock`() async throws {

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct TokenAnswersTests {
   private let sent = Shared<[[String: String]]>([])
 
-  /// Creates a shop whose token endpoint calls `answer` with the number of the request, starting at 1, and its form.
+  /// Creates a shop whose token endpoint calls `answer` with each request's number, starting at 1, and form.
   private func shop(
     _ settings: OAuth2, _ answer: @escaping @Sendable (_ number: Int, _ form: [String: String]) -> (HTTPStatus, String)
   ) -> VirtualShop {
@@ -51,7 +51,7 @@ import Testing
     #expect(sent.withLock { $0.map { $0["refresh_token"] } } == ["r0"])
   }
 
-  @Test func `accepts scopes as a list and ignores members of the wrong type`() async throws {
+  @Test func `accepts scopes as an array and ignores members of the wrong type`() async throws {
     let answer = #"{"access_token":"t","scope":["a","b"],"token_type":null,"refresh_token":7,"expires_in":60}"#
     let token = try JSONDecoder().decode(StatedToken.self, from: Data(answer.utf8)).token(.distantPast)
     #expect(token == AccessToken("t", issued: .distantPast, expiry: .distantPast.addingTimeInterval(60)))
@@ -130,7 +130,7 @@ import Testing
 
   // MARK: Responses from well-known servers
 
-  /// Returns the error of a call if its token endpoint returns this response.
+  /// Returns the error of a call whose token endpoint returns the given response.
   private func failure(
     _ status: HTTPStatus, _ body: String, type: MediaType = .json, grant: OAuth2.Grant = .clientCredentials
   ) async throws -> TaskError {
@@ -148,7 +148,7 @@ import Testing
     return try #require(await taskError { try await shop.task().run() })
   }
 
-  @Test func `rejects an unsupported token type, names the setting and hides the token`() async throws {
+  @Test func `the error for an unsupported token type names the setting and hides the token`() async throws {
     let slack = #"{"ok":true,"access_token":"planted-token","token_type":"bot","scope":"chat:write"}"#
     let error = try await failure(.ok, slack)
     #expect(error.code == .authenticationFailed && error.reason.contains("the type 'bot' instead of Bearer"))
@@ -196,7 +196,7 @@ import Testing
     (415, #"{"message":"Unsupported Media Type"}"#, "set OAuth2.tokenRequest"),
     (.ok, "<title>Welcome</title>", "set OAuth2.tokenParser"), (.ok, #"{"ok":false}"#, "set OAuth2.tokenParser"),
     (.ok, #"{"access_token":"a b"}"#, "set OAuth2.tokenParser"),
-  ]) func `every failure contains the body and names the setting to check`(
+  ]) func `every error contains the body and names the setting to check`(
     status: HTTPStatus, body: String, advice: String
   ) async throws {
     let error = try await failure(status, body, type: body.beginsAsJSON ? .json : "text/html")

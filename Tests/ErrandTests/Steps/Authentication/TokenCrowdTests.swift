@@ -70,7 +70,8 @@ import Testing
     }
     #expect(failures.allSatisfy { $0 is CancellationError } && failures.count <= Self.crowd / 3 + 1)
     #expect(results.count { (try? $0.get()) == .ok } == Self.crowd - failures.count)
-    // Cancelling the last caller cancels the refresh, and another refresh follows. Only one refresh provides the token.
+    // If the last waiting caller is cancelled, the refresh is cancelled and another one follows. Only one refresh
+    // provides a token.
     #expect(tokens.replaced == Array(repeating: 1, count: tokens.cancelled + 1))
     #expect(shop.manager.callCount == 0 && shop.manager.runningCount == 0)
   }

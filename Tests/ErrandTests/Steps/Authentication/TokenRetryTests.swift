@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(arguments: onceOnly, [Failure.status(429), .status(503), .error(refused)])
-  func `retries a grant that must be sent once if the server did not process it`(
+  func `retries a one-time grant if the server did not process it`(
     grant: OAuth2.Grant, failure: Failure
   ) async throws {
     service.give("first")
@@ -66,13 +66,13 @@ import Testing
   }
 
   @Test(arguments: onceOnly, [Failure.status(502), .status(408), .error(lost)])
-  func `does not resend a grant that the server may have processed`(
+  func `does not resend a one-time grant that the server may have processed`(
     grant: OAuth2.Grant, failure: Failure
   ) async throws {
     let shop = shop(service.settings(grant), .autoAdvancing, failure)
     #expect(await taskError { try await shop.task().run() } != nil)
     #expect(tries.count == 1)
-    // A refusal may be followed by a request that the server may have processed.
+    // A retry after a 503 fails in the same way.
     let other = self.shop(service.settings(grant), .autoAdvancing, .status(503), failure)
     _ = await taskError { try await other.task().run() }
     #expect(tries.count == 3)
@@ -95,7 +95,7 @@ import Testing
     #expect(tries.count == 1)
   }
 
-  @Test func `uses the sign-in's policy instead of the server's`() async throws {
+  @Test func `the sign-in's retry policy overrides the server's`() async throws {
     let never = service.settings(.clientCredentials) { $0.retryPolicy = .never }
     #expect(await taskError { try await shop(never, .autoAdvancing, .status(503)).task().run() }?.status == 503)
     #expect(tries.count == 1)
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(arguments: [OAuth2.Grant.clientCredentials, .refreshToken("first")])
-  func `a closure retries a failure or gives up`(grant: OAuth2.Grant) async throws {
+  func `a retry closure decides whether to retry a failure`(grant: OAuth2.Grant) async throws {
     service.give("first")
     let seen = Shared<[String]>([])
     let settings = service.settings(grant) { settings in
@@ -121,7 +121,7 @@ import Testing
     #expect(seen.withLock { $0 } == ["1 503", "2 503", "3 503", "4 503", "5 429"] && tries.count == 5)
   }
 
-  @Test func `fails without a retry if its delay exceeds the deadline of every waiting call`() async throws {
+  @Test func `does not retry if the retry delay exceeds every waiting call's deadline`() async throws {
     let busy = Failure.status(503, [.retryAfter: "30"])
     let shop = shop(service.settings(.clientCredentials), .manual, busy)
     let error = await taskError { try await shop.task().deadline(.seconds(10)).run() }
@@ -135,7 +135,7 @@ import Testing
     #expect(await taskError { try await shop.task().run() }?.status == 503, "the policy waits up to 60 seconds")
   }
 
-  @Test func `the latest deadline of the waiting calls counts`() async throws {
+  @Test func `the latest deadline of the waiting calls limits the retry delay`() async throws {
     let gate = Gate()
     service.give("first")
     let shop = VirtualShop(
@@ -159,7 +159,7 @@ import Testing
     #expect(tries.count == 2 && service.requests.count == 1)
   }
 
-  @Test(arguments: onceOnly) func `a token request is not retried if no call is waiting for it`(grant: OAuth2.Grant)
+  @Test(arguments: onceOnly) func `does not retry a token request that no call is waiting for`(grant: OAuth2.Grant)
     async throws
   {
     service.give("first")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Tokens that can't be sent in a header, from any source.
+/// Tokens from any source that can't be sent in a header.
 @Suite(.timeLimit(.minutes(1))) struct UnusableTokensTests {
   /// Creates a shop that accepts any token and records it.
   private func shop(_ authentication: Authentication, _ sent: Shared<[String?]>) -> VirtualShop {
@@ -95,7 +95,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `keeps a token that only the first request can't use`(isStored: Bool) async throws {
+  func `keeps a token even if the first request can't use it`(isStored: Bool) async throws {
     struct Body: Error {}
     struct Bodiless: Authenticator {
       let stored: String?

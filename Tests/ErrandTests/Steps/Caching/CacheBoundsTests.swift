@@ -6,7 +6,7 @@ import Testing
 
 /// Limits on the size of caches and on the lifetime of objects.
 @Suite(.timeLimit(.minutes(1))) struct CacheBoundsTests {
-  @Test func `releases a call with its response, whether stored, cached or validated`() async throws {
+  @Test func `releases a call with its response, whether the response is new, cached or validated`() async throws {
     let shop = CachedShop { number, request in
       request.headers[.ifNoneMatch] == nil
         ? .text("\(number)", [.cacheControl: "max-age=60", .eTag: "\"1\""], for: request)
@@ -24,7 +24,7 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  @Test func `headers that grow with each update stay within the memory limit`() async throws {
+  @Test func `stays within the memory limit if updates make the headers larger`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     let large = StoredResponse.made(["X-Large": String(repeating: "x", count: 20_000)])
     for id in 0..<20 {
@@ -40,7 +40,7 @@ import Testing
     #expect(cache.count == 0 && cache.byteCount == 0, "a response above the limit is not kept")
   }
 
-  @Test func `headers that grow with each update stay within the disk limit`() async throws {
+  @Test func `stays within the disk limit if updates make the headers larger`() async throws {
     try await withFolder { folder in
       let cache = try DiskCache(at: folder, sizeLimit: 200_000, ageLimit: .seconds(86_400)) { CacheRulesWorld.start }
       for id in 0..<20 { try await cache.put("x", for: .widget(id)) }
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `keeps only the latest variants if the selecting field changes every time`(
+  func `keeps only the latest variants if the Vary field changes with every request`(
     isOnDisk: Bool
   ) async throws {
     try await withFolder { folder in

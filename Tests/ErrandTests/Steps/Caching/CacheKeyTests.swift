@@ -9,7 +9,7 @@ import Testing
   private static let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
 
   // The target URI contains the host from the Host field (RFC 9110 §7.1), and it is the cache key (RFC 9111 §2).
-  @Test func `requests with a different Host have separate stored responses`() async throws {
+  @Test func `requests with different Host headers have separate stored responses`() async throws {
     let shop = CachedShop(Self.fresh)
     for _ in 1...2 {
       for (text, host) in [
@@ -25,7 +25,7 @@ import Testing
       try await shop.text { $0.headers[.host] = "a.test" } == "6", "a change removes the responses for every Host")
   }
 
-  @Test func `does not store a response if a step set the Host`() async throws {
+  @Test func `does not store a response if a step sets the Host header`() async throws {
     struct Hosting: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -39,7 +39,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; fwd=uri-miss"))
   }
 
-  @Test func `separates users in URLs, and does not store a plain hash of a password`() async throws {
+  @Test func `separates responses by the user in the URL and stores no plain hash of the password`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder)) { number, request in
         .text("\(number)", Self.fresh, for: request)
@@ -77,7 +77,7 @@ import Testing
   }
 
   // The two strings are equal in Swift, but the bytes sent are different.
-  @Test func `compares values by their bytes`() async throws {
+  @Test func `compares header values and passwords by their bytes`() async throws {
     let (one, two) = ("caf\u{E9}", "cafe\u{301}")
     let credentials = CacheCredentials(.standard)
     #expect(credentials.hash(of: ["Cookie": one]) != credentials.hash(of: ["Cookie": two]))

@@ -3,14 +3,14 @@ import Testing
 
 @testable import Errand
 
-/// How each policy treats a fresh, a stale and a missing response.
+/// How each policy treats fresh, stale and missing responses.
 @Suite(.timeLimit(.minutes(1))) struct CachePolicyTests {
   private typealias World = CacheRulesWorld
 
   private let stored = World.stored("max-age=60, must-revalidate")
 
   @Test(arguments: [CachePolicy.cacheOnly, .cacheFirst, .cacheFirst.withoutStoring])
-  func `cache-first policies return a response of any age`(policy: CachePolicy) {
+  func `cacheOnly and cacheFirst return a stored response of any age`(policy: CachePolicy) {
     for seconds in [0.0, 59, 61, 1e9] { #expect(World.decide(stored, after: seconds, policy: policy).isHit) }
     let strict = World.stored("no-cache")
     #expect(World.decide(strict, after: 1, policy: policy).isHit)
@@ -35,7 +35,7 @@ import Testing
     #expect(!CachePolicy.none.stores && CachePolicy.standard.stores && !CachePolicy.standard.withoutStoring.stores)
   }
 
-  @Test func `networkFirst sends a request, and allows the stored response if the request fails`() {
+  @Test func `networkFirst sends a request and allows the stored response if the request fails`() {
     #expect(World.decide(stored, after: 1, policy: .networkFirst()) == .ask(.request, validates: true))
     #expect(CacheDecision.mayServe(stored, World.demand(), .networkFirst(), now: World.start + 1e9))
     #expect(!CacheDecision.mayServe(stored, World.demand(), .reload, now: World.start))

@@ -8,7 +8,7 @@ struct CacheRulesWorld {
   static let start = Date(timeIntervalSince1970: 1_704_067_200)
   static let url = URL(string: "https://shop.test/widgets/7") ?? URL(fileURLWithPath: "/")
 
-  /// Returns a time after the start, formatted as a header value.
+  /// Returns the time `seconds` after the start, formatted as a header value.
   static func date(_ seconds: Double) -> String { HTTPDate.format(start + seconds) }
 
   /// Creates a response received at the start.

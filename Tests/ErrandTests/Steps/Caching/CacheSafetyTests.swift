@@ -15,8 +15,8 @@ import Testing
     Credential(user: "ann", password: "2"), nil,
   ]
 
-  // RFC 7616: the transport answers the challenge.
-  @Test func `separates responses by digest credential`() async throws {
+  // RFC 7616: the request has no `Authorization` header until the call answers a challenge.
+  @Test func `separates responses by Digest credentials`() async throws {
     let shop = CachedShop(Self.fresh)
     for round in 1...2 {
       for (index, user) in Self.users.enumerated() {
@@ -26,7 +26,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `does not coalesce calls with different digest credentials`() async throws {
+  @Test func `does not coalesce calls with different Digest credentials`() async throws {
     let gate = Gate()
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { _, request in
       await gate.wait()
@@ -39,7 +39,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test func `every credential of a request changes its hash, and equal credentials have equal hashes`() {
+  @Test func `every credential changes the hash of a request, and equal credentials have equal hashes`() {
     let credentials = CacheCredentials(.standard)
     let headers: HTTPHeaders = ["X-Id": "1"]
     func hashes() -> [String] {
@@ -57,7 +57,7 @@ import Testing
     #expect(first[0].isEmpty && credentials.hash(of: headers).isEmpty)
   }
 
-  @Test func `separates users without redaction, or if only the request names the field`() async throws {
+  @Test func `separates users by known and by declared credential headers, even without redaction`() async throws {
     let shop = CachedShop(configure: { $0.redaction = .none }) { number, request in
       .text("\(number)", Self.fresh, for: request)
     }
@@ -124,7 +124,7 @@ import Testing
     #expect(try await shop.get().text == "3")
   }
 
-  @Test func `does not store a response whose variant a step selected`() async throws {
+  @Test func `does not store a response if a step changes a header named by Vary`() async throws {
     struct Alternating: PerAttemptStep {
       let count = Shared(0)
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -143,7 +143,7 @@ import Testing
     #expect(try await shop.get() == ("even", "errand; fwd=uri-miss"))
   }
 
-  @Test func `checks each of two concurrent attempts against its own request`() async throws {
+  @Test func `checks each concurrent attempt's response against its own request`() async throws {
     // Only the first attempt is authenticated. The second attempt is sent before the first one is answered.
     struct Signing: PerAttemptStep {
       let count = Shared(0)
@@ -200,7 +200,7 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  // RFC 9111 §5.2.2.4: these fields require another validation.
+  // RFC 9111 §5.2.2.4: fields named by no-cache must not be reused without another validation.
   @Test(arguments: [HTTPMethod.get, .head])
   func `does not store header fields that no-cache names in a 304 or a HEAD response`(
     method: HTTPMethod

@@ -12,7 +12,7 @@ final class TestDates: Sendable {
   func advance(by interval: Double) { seconds.withLock { $0 += interval } }
 }
 
-/// Runs `body` while this file is locked.
+/// Runs `body` while `file` is locked.
 func whileLocked(_ file: URL, _ body: () async throws -> Void) async throws {
   let descriptor = open(file.path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
   defer { close(descriptor) }

@@ -62,8 +62,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `reads back bodies of every size, entirely and in parts`(kind: Kind) async throws
-  {
+  @Test(arguments: Kind.allCases) func `reads bodies of many sizes, whole and by range`(kind: Kind) async throws {
     try await withStore(kind) { store in
       var random = SystemRandomNumberGenerator()
       for size in [0, 1, 39, 8 << 10, 65_535, 65_536, 65_537, 131_072, 200_000, 1_000_000] {
@@ -108,7 +107,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `a later response replaces only the variant selected by the same fields`(
+  @Test(arguments: Kind.allCases) func `a later response replaces only the variant with the same Vary values`(
     kind: Kind
   ) async throws {
     try await withStore(kind) { store in
@@ -139,7 +138,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `separates credentials, and invalidates a URL for all users`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `stores responses per credential and invalidates a URL for all users`(kind: Kind)
     async throws
   {
     try await withStore(kind) { store in

@@ -20,7 +20,7 @@ import Testing
     func next() async throws -> Data? { throw TaskError(.truncatedBody, "cut", phase: .receiving) }
   }
 
-  @Test func `verifies the response of a retry, even if the first attempt's was verified`() async throws {
+  @Test func `verifies a retry's response even if the first attempt's response was verified`() async throws {
     let shop = CachedShop(configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) }) { number, request in
       guard number == 1 else { return .text("forged", [.cacheControl: "no-store"], for: request) }
       return HTTPResponse(
@@ -47,7 +47,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty, "a response that a hook rejects is not stored")
   }
 
-  @Test func `verifies a response that a step took from another call`() async throws {
+  @Test func `verifies a response that a step takes from another call`() async throws {
     /// Returns another server's response for the same path.
     struct Other: PerAttemptStep {
       let server: Server

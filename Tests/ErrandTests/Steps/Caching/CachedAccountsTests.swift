@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Caching of authenticated calls and of redirected calls.
+/// Caching of authenticated and redirected calls.
 @Suite(.timeLimit(.minutes(1))) struct CachedAccountsTests {
   private func shop(_ tokens: NumberedTokens) -> CachedShop {
     CachedShop(configure: { $0.authentication = .custom(tokens) }) { number, request in
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(arguments: ["https://other.test/bounce", "/bounce"])
-  func `does not store a response for an account whose token a redirect removed`(place: String) async throws {
+  func `does not store a response for an account if a redirect drops the account's token`(place: String) async throws {
     let signIn = Authentication.bearer("ann").forPaths(below: "/widgets")
     let shop = CachedShop(configure: { $0.authentication = signIn }) { number, request in
       if number == 1 { return .status(.found, headers: [.location: place], for: request) }
@@ -71,7 +71,7 @@ import Testing
     #expect(try await shop.get() == ("2", "errand; fwd=uri-miss; stored"))
   }
 
-  /// An authenticator that treats a 403 or a header as a rejected token.
+  /// An authenticator that treats a 403 or an `X-Signed-Out` header as a rejected token.
   private struct Particular: Authenticator {
     func storedToken() async throws -> String? { "token" }
     func apply(_ token: String, to request: inout HTTPRequest) { request.headers["X-Session"] = token }
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `a response that its authenticator rejects is not stored and replaces nothing`() async throws {
+  @Test func `a response that the authenticator rejects is not stored and replaces no stored response`() async throws {
     let shop = CachedShop(configure: { $0.authentication = .custom(Particular()) }) { number, request in
       let signedOut: HTTPHeaders = number == 4 ? ["X-Signed-Out": "1"] : [:]
       var headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-if-error=600"]
@@ -99,7 +99,7 @@ import Testing
     #expect(try await shop.get("widgets/7", .cacheOnly).text == "3")
   }
 
-  @Test func `separates the responses of different accounts and of unauthenticated calls`() async throws {
+  @Test func `separates the responses of different accounts and unauthenticated calls`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     func get(_ authentication: Authentication) async throws -> String {
       try await shop.get(shop.task().authenticated(authentication)).text
@@ -118,7 +118,7 @@ import Testing
 
   private enum AccountKey: TaskContextKey { static let defaultValue = "" }
 
-  /// Has a token for each value of a header field, or of the task's context.
+  /// An authenticator with one token per value of a header field or of the task's context.
   private struct Accounts: Authenticator {
     let byHeader: Bool
 
@@ -134,7 +134,7 @@ import Testing
   }
 
   @Test(arguments: [true, false], [nil, "ours"])
-  func `separates the responses to different token keys`(byHeader: Bool, name: String?) async throws {
+  func `separates responses by token key`(byHeader: Bool, name: String?) async throws {
     let accounts = Authentication.custom(Accounts(byHeader: byHeader))
     let shop = CachedShop(configure: { $0.authentication = name.map { accounts.forAccount($0) } ?? accounts }) {
       _, request in
@@ -153,7 +153,7 @@ import Testing
     #expect(shop.sentCount == 3)
   }
 
-  @Test func `does not store a response whose token key was changed by a step`() async throws {
+  @Test func `does not store a response if a step changed the token key`() async throws {
     struct Moving: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         var request = request
@@ -171,7 +171,7 @@ import Testing
     #expect(try await shop.get(bob) == ("Bearer bob", "errand; fwd=uri-miss; stored"))
   }
 
-  @Test func `does not store a response under cookies that changed during the call`() async throws {
+  @Test func `does not store a response if the cookies changed during the call`() async throws {
     struct SigningIn: PerAttemptStep {
       let jar: CookieJar
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
@@ -212,8 +212,8 @@ import Testing
     #expect(shop.sentCount == 2)
   }
 
-  /// Creates a shop that redirects `/old` to `/new`, and a POST to its result. Other responses contain the request's
-  /// number.
+  /// Creates a shop that redirects `/old` to `/new` and every POST to `/widgets/8`. Other responses contain the
+  /// request's number.
   private func redirecting(
     configure: (inout ServerConfiguration) -> Void = { _ in }
   ) -> CachedShop {

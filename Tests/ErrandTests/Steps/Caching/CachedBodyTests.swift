@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Bodies that each verb reads from or writes to a cache.
+/// Bodies that each kind of call reads from or writes to a cache.
 @Suite(.timeLimit(.minutes(1))) struct CachedBodyTests {
   enum Kind: CaseIterable, Sendable {
     case memory, disk
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `every verb stores a response and can be answered from the cache`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `every kind of call can store a response and use the cached one`(kind: Kind)
     async throws
   {
     let answer: @Sendable (HTTPRequest) -> HTTPResponse = {
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  @Test(arguments: Kind.allCases) func `does not store a body that fails or is not read to its end`(kind: Kind)
+  @Test(arguments: Kind.allCases) func `does not store a body that fails or is not read to the end`(kind: Kind)
     async throws
   {
     let lost = TaskError(.truncatedBody, "lost", phase: .receiving)
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(arguments: Kind.allCases)
-  func `does not store a streamed body whose reader is cancelled, even if its source ends normally`(kind: Kind)
+  func `does not store a streamed body whose reader is cancelled, even if the source ends normally`(kind: Kind)
     async throws
   {
     let sent = Shared<[AsyncThrowingStream<Data, any Error>.Continuation]>([])

@@ -27,7 +27,7 @@ import Testing
     #expect(Caching.of(GetWidget().on(stub.server).plan, stub.server.snapshot) == nil)
   }
 
-  @Test func `a response states how the cache handled it`() async throws {
+  @Test func `cacheStatus reports how the cache handled a call`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", .eTag: "\"1\""])
     let first = try await PlainTask().on(shop.server).send()
     #expect(first.cacheStatus?.forward == .uriMiss && first.cacheStatus?.isStored == true)
@@ -77,7 +77,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).count == 1)
   }
 
-  @Test func `ignores a 304 for another version and requests the response again`() async throws {
+  @Test func `ignores a 304 with another entity tag and requests the response again`() async throws {
     let shop = CachedShop { number, request in
       switch number {
       case 1: return .text("one", [.eTag: "\"1\""], for: request)
@@ -90,7 +90,7 @@ import Testing
     #expect(shop.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"1\"", nil])
   }
 
-  @Test func `evaluates a caller's condition on a fresh response, and forwards it otherwise`() async throws {
+  @Test func `evaluates a caller's condition on a fresh response and otherwise forwards the condition`() async throws {
     let shop = CachedShop { number, request in
       guard request.headers[.ifNoneMatch] != "\"9\"" else {
         return .status(.notModified, headers: [.eTag: "\"9\""], for: request)
@@ -122,7 +122,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `a call that is never repeated is not conditional, because a 304 might not match`() async throws {
+  @Test func `sends no validators for a .neverRepeat call, because a 304 might not match`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=10", .eTag: "\"1\""])
     _ = try await shop.get()
     shop.clock.advance(by: .seconds(20))
@@ -172,7 +172,7 @@ import Testing
     _ = try await other.value
   }
 
-  @Test(arguments: [HTTPStatus.notFound, 410]) func `a missing resource removes the stored response`(status: HTTPStatus)
+  @Test(arguments: [HTTPStatus.notFound, 410]) func `a 404 or 410 removes the stored response`(status: HTTPStatus)
     async throws
   {
     let shop = CachedShop { number, request in
@@ -188,7 +188,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get() }?.status == 503, "the stale response is not served instead")
   }
 
-  @Test func `stores separate responses per Vary field and per credential`() async throws {
+  @Test func `stores a separate response per Vary value and credential`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60", .vary: "Accept"])
     func get(_ name: HTTPHeaderName, _ value: String) async throws -> (text: String, status: String) {
       try await shop.get(shop.task().header(name, value))
@@ -261,7 +261,7 @@ import Testing
     #expect(try await shop.get("widgets/9").text == "3")
   }
 
-  @Test func `a HEAD is answered from a stored GET, or updates or removes the stored GET`() async throws {
+  @Test func `a HEAD uses, updates or removes the stored GET response`() async throws {
     let tag = Shared("\"1\"")
     let shop = CachedShop { number, request in
       let headers: HTTPHeaders = [.eTag: tag.withLock { $0 }, .cacheControl: "max-age=60", "X-Number": "\(number)"]
@@ -281,7 +281,7 @@ import Testing
     #expect(await shop.cache.entries(for: .widget()).isEmpty)
   }
 
-  @Test func `returns a range of a complete stored body, and does not store a part as a complete body`() async throws {
+  @Test func `returns a range of a complete stored body and does not store a range as a complete body`() async throws {
     let shop = CachedShop { _, request in
       guard request.headers.contains(.range) else {
         return .text("0123456789", [.cacheControl: "max-age=60", .contentLength: "10"], for: request)
@@ -300,7 +300,7 @@ import Testing
   }
 
   // RFC 9110 §13.2.2: If-None-Match is evaluated before Range.
-  @Test func `evaluates the caller's condition before its range`() async throws {
+  @Test func `evaluates the caller's condition before the range`() async throws {
     let shop = CachedShop { number, request in
       if number == 1 { return .text("0123456789", [.eTag: "\"1\"", .cacheControl: "max-age=60"], for: request) }
       return .text("ef", [.eTag: "\"2\"", .contentRange: "bytes 4-5/10"], status: 206, for: request)
@@ -323,7 +323,7 @@ import Testing
       "a partial response does not replace a complete one")
   }
 
-  @Test func `hooks run for stored responses too, and a response that fails verification is not stored`() async throws {
+  @Test func `runs hooks for stored responses and does not store a response that fails verification`() async throws {
     let refuses = Shared(true)
     let log = Shared<[String]>([])
     let shop = CachedShop(configure: { configuration in
@@ -341,7 +341,7 @@ import Testing
     #expect(log.withLock { $0 } == ["verify", "postflight", "verify", "postflight"])
   }
 
-  @Test func `removes the first attempt's stored response if the retry's is not stored`() async throws {
+  @Test func `removes the first attempt's stored response if the retry's response is not stored`() async throws {
     let shop = CachedShop(
       configure: { $0.retryPolicy = .fixed(retries: 1, delay: .zero) },
       answer: { number, request in

@@ -36,7 +36,7 @@ struct CachedShop: Sendable {
       }, manager: TaskManager(clock: CallClock(clock), random: CallRandom(SeededGenerator(seed: 7))), environment: [:])
   }
 
-  /// Creates a server that responds with "1", "2" and so on, and with the given headers.
+  /// Creates a server that responds with the given headers and the texts "1", "2" and so on.
   init(_ headers: HTTPHeaders, cache: any CacheStore = MemoryCache()) {
     self.init(cache) { number, request in
       HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(Data("\(number)".utf8)))

@@ -69,7 +69,7 @@ import Testing
     #expect(shop.requests[1].headers[.ifNoneMatch] == "\"1\"" && shop.requests[1].headers[.cacheControl] == nil)
   }
 
-  @Test func `a validation with coalescing bypasses shared caches too`() async throws {
+  @Test func `the validated policy bypasses shared caches with coalescing too`() async throws {
     let shop = CachedShop(configure: { $0.coalescesRequests = true }) { number, request in
       .text("\(number)", [.cacheControl: "max-age=60"], for: request)
     }
@@ -77,7 +77,7 @@ import Testing
     #expect(shop.requests.first?.headers[.cacheControl] == "max-age=0")
   }
 
-  @Test func `the none policy bypasses the cache, and withoutStoring only reads it`() async throws {
+  @Test func `the none policy bypasses the cache, and withoutStoring only reads from the cache`() async throws {
     let shop = CachedShop([.cacheControl: "max-age=60"])
     #expect(try await shop.get("widgets/7", .none) == ("1", "errand; fwd=bypass"))
     #expect(try await shop.get("widgets/7", .standard.withoutStoring) == ("2", "errand; fwd=uri-miss"))
@@ -102,7 +102,7 @@ import Testing
     #expect(await taskError { _ = try await shop.get("widgets/7", .standard) }?.code == .offline)
   }
 
-  @Test func `networkFirst returns the stored response when its limit expires`() async throws {
+  @Test func `networkFirst returns the stored response when the limit expires`() async throws {
     let shop = CachedShop { number, request in
       if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
       return .text("\(number)", [.cacheControl: "max-age=60"], for: request)
@@ -117,7 +117,7 @@ import Testing
     #expect(try await eventually { try await shop.get("widgets/7", .cacheOnly).text == "3" })
   }
 
-  @Test func `networkFirst ends the attempt of a stream whose response arrives while the limit expires`() async throws {
+  @Test func `networkFirst ends a stream's attempt if the response arrives as the limit expires`() async throws {
     let shop = CachedShop { number, request in
       if number == 2 { try? await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // until it is cancelled
       let headers: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"1\""]
@@ -133,7 +133,7 @@ import Testing
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
   }
 
-  @Test func `networkFirst does not validate a .neverRepeat task again when its limit expires`() async throws {
+  @Test func `networkFirst does not validate a .neverRepeat task again when the limit expires`() async throws {
     let shop = CachedShop { number, request in
       if number == 2 { try await CallClock(ManualClock()).sleep(for: .seconds(1)) }  // forever
       return .text("\(number)", [.cacheControl: "max-age=60"], for: request)

@@ -48,7 +48,7 @@
     }
 
     @Test
-    func `killing two writers ten times leaves no partial response or wrong byte`() async throws {
+    func `killing two writers ten times leaves no partial or corrupted response`() async throws {
       var random = SeededGenerator(seed: 7)
       try await withFolder { folder in
         let cache = try DiskCache(at: folder, sizeLimit: 16 << 20)

@@ -11,7 +11,7 @@ import Testing
     try DiskCache(at: folder, sizeLimit: sizeLimit, ageLimit: ageLimit) { [clock] in clock.now }
   }
 
-  /// Returns the files in the subfolders of `folder`, which do not include the trim lock.
+  /// Returns the files in the subfolders of `folder`. The trim lock is not in a subfolder.
   private func files(below folder: URL) -> [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
     return all.filter { $0.contains("/") }.sorted()
@@ -65,7 +65,7 @@ import Testing
     }
   }
 
-  @Test func `a corrupted byte anywhere is a miss, and the file is removed`() async throws {
+  @Test func `treats a file with any corrupted byte as a miss and removes the file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("the body of it")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func `never returns corrupted bytes of a large body, and removes the file`() async throws {
+  @Test func `stops reading a large body before the corrupted bytes and removes the file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       let body = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 / 7) })
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test func `a file of another URL, or one that is not a regular file, is a miss`() async throws {
+  @Test func `treats another URL's file, a symbolic link and a folder as misses`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("eight", for: .widget(8))
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test func `removes a damaged header update and uses the original header`() async throws {
+  @Test func `removes a damaged header update and uses the original headers`() async throws {
     try await withFolder { folder in
       let cache = try open(folder)
       try await cache.put("abc")
@@ -144,7 +144,7 @@ import Testing
     }
   }
 
-  @Test func `above the size limit, evicts the least recently used responses`() async throws {
+  @Test func `evicts the least recently used responses when the size limit is exceeded`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, sizeLimit: 80_000)
       try await whileLocked(folder.appendingPathComponent("trimming")) {  // like another process that is trimming
@@ -152,7 +152,7 @@ import Testing
           try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id))
           clock.advance(by: 1)
         }
-        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again after all others were stored
+        #expect(await cache.entries(for: .widget(1)).count == 1)  // used again after 2...9 were stored
         clock.advance(by: 1)
         for id in 10...11 { try await cache.put(.made(), [Data(count: 7_500)], for: .widget(id)) }
       }
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `a response beyond the age limit is a miss, and its file is removed`() async throws {
+  @Test func `treats a response older than the age limit as a miss and removes its file`() async throws {
     try await withFolder { folder in
       let cache = try open(folder, ageLimit: .seconds(100))
       try await cache.put("1", for: .widget(1))
@@ -284,7 +284,7 @@ import Testing
     }
   }
 
-  @Test func `parses only file names that it writes`() {
+  @Test func `parses only file names that the cache writes`() {
     let name = DiskName(.widget(7, "c"), number: 0xFEDC_BA98_7654_3210)
     for kind in [DiskName.Kind.entry, .head, .part, .headPart] {
       #expect(name.of(kind).text.withCString { DiskName($0) } == name.of(kind))

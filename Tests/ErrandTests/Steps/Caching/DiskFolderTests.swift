@@ -36,8 +36,8 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: geteuid() == 0, "only root can give away a link"))
-  func `rejects a folder that another user has linked, and leaves it unchanged`() async throws {
+  @Test(.enabled(if: geteuid() == 0, "only root can change the owner of a link"))
+  func `rejects another user's link to a folder and leaves the folder unchanged`() async throws {
     try await withFolder { url in
       let target = url.appendingPathComponent("target")
       let link = url.appendingPathComponent("link")

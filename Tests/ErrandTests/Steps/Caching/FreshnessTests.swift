@@ -50,7 +50,7 @@ import Testing
   }
 
   // §4.2.1: "Caches are encouraged to consider responses that have invalid freshness information (...) to be stale."
-  @Test func `treats a malformed max-age as stale, even with a valid Expires`() {
+  @Test func `treats a response with a malformed max-age as stale, even with a valid Expires`() {
     #expect(lifetime("max-age=soon", [.expires: World.date(1000)]) == .zero)
     #expect(lifetime("max-age=-1, max-age=60") == .zero)
   }
@@ -68,7 +68,7 @@ import Testing
   // stored response. (...) heuristics can only be used on responses without explicit freshness whose status codes are
   // defined as heuristically cacheable (...) and on responses without explicit freshness that have been marked as
   // explicitly cacheable (e.g., with a public response directive)."
-  @Test func `uses the heuristic only for some statuses without an explicit lifetime`() {
+  @Test func `uses the heuristic only for cacheable responses without an explicit lifetime`() {
     let modified: HTTPHeaders = [.lastModified: World.date(-1000)]
     #expect(lifetime("max-age=0", modified) == .zero)
     for code in [302, 303, 307, 400, 500, 599] {
@@ -94,7 +94,7 @@ import Testing
   }
 
   // §4.2.3: resident_time = now - response_time; current_age = corrected_initial_age + resident_time.
-  @Test func `the age grows over time, and never shrinks if the clock is set back`() {
+  @Test func `the age grows over time and never drops below the initial age`() {
     let stored = World.stored(nil, [.age: "7"])
     #expect(stored.age(at: World.start + 5.5) == .milliseconds(12_500))
     #expect(stored.age(at: World.start - 1000) == .seconds(7))

@@ -33,7 +33,7 @@ import Testing
     #expect(cache.count == 2)
   }
 
-  @Test func `limits the size of pending bodies, and discarding one frees its space`() async throws {
+  @Test func `limits the total size of pending bodies, and discarding a body frees its space`() async throws {
     let cache = MemoryCache(byteLimit: 100_000)
     await #expect(throws: (any Error).self, "the Content-Length is above the limit") {
       _ = try await cache.store(.made([.contentLength: "25001"]), for: .widget(1))
@@ -55,7 +55,7 @@ import Testing
     #expect(cache.count > 0)
   }
 
-  @Test func `a cache with a capacity of zero stores nothing`() async throws {
+  @Test func `a cache that is too small for any response stores nothing`() async throws {
     for limit in [0, -1, 10] {
       let cache = MemoryCache(byteLimit: limit)
       try await cache.put(.made(), [], for: .widget(1))
@@ -63,8 +63,8 @@ import Testing
     }
   }
 
-  /// Compares random operations on the store with a simple list.
-  @Test(arguments: 1...20) func `random operations give the same result as a simple list`(seed: UInt64) {
+  /// Compares random operations on the store with the same operations on a list.
+  @Test(arguments: 1...20) func `random operations have the same result as on a simple list`(seed: UInt64) {
     var random = Seeded(state: seed)
     var storage = LRUStore(limit: 9_000)
     var model: [(key: CacheKey, text: String, size: Int)] = []
@@ -93,7 +93,7 @@ import Testing
       }
       #expect(storage.count == model.count)
     }
-    // From here on, responses are evicted in order of last use.
+    // Filling the store evicts responses in order of last use.
     var order: [String] = []
     while storage.count > 0, order.count < 100 {
       order += storage.insert(.made(["X-Text": "end"]), Data(count: 7_000 + order.count * 100), for: .widget(99))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// After an unsafe call has ended, no call receives an older response.
+/// Calls made after an unsafe call never receive an older response.
 @Suite(.timeLimit(.minutes(1))) struct ReadYourWritesTests {
   private let gate = Gate()
 
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 504, 500] as [HTTPStatus?])
-  func `a change without a response, or with a server error, removes the stored response`(
+  func `a change that gets no response or a server error removes the stored response`(
     status: HTTPStatus?
   ) async throws {
     let shop = CachedShop { number, request in
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `an unanswered change removes the stored response of the URL that it was sent to`(
+  func `an unanswered change removes the response stored for the URL that it was sent to`(
     isRedirected: Bool
   ) async throws {
     struct Moving: PerAttemptStep {
@@ -115,7 +115,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=60"))
   }
 
-  @Test func `beyond the limit of tracked changes, all earlier requests count as outdated`() {
+  @Test func `treats all earlier requests as outdated once the limit of tracked changes is exceeded`() {
     let coordinator = InvalidationLog()
     let start = coordinator.count
     coordinator.note("a")
@@ -146,7 +146,7 @@ import Testing
     #expect(cache.count == 0)
   }
 
-  @Test func `a redirected POST removes the responses that it changed, even if the next hop fails`() async throws {
+  @Test func `a redirected POST removes the stored responses for both URLs, even if the redirect fails`() async throws {
     let shop = CachedShop { number, request in
       if request.method == .post {
         return .status(303, headers: [.location: "https://shop.test:443/made"], for: request)
@@ -161,8 +161,8 @@ import Testing
     #expect(try await shop.get("made").text == "6")
   }
 
-  // The deadline belongs to each caller, not to the shared request.
-  @Test func `a call that joins late keeps its full deadline`() async throws {
+  // Deadlines belong to the callers, not to the shared request.
+  @Test func `a call that joins a shared request late keeps its full deadline`() async throws {
     let shop = shop { configuration in
       configuration.coalescesRequests = true
       configuration.timeouts.call = .seconds(10)

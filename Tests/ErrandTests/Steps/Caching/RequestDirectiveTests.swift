@@ -27,7 +27,7 @@ import Testing
   // freshness lifetime. If a value is present, then the client is willing to accept a response that has exceeded its
   // freshness lifetime by no more than the specified number of seconds. If no value is assigned to max-stale, then the
   // client will accept a stale response of any age."
-  @Test func `max-stale accepts a response that is stale for up to the specified time`() {
+  @Test func `max-stale accepts a response that has been stale for up to the specified time`() {
     #expect(decide("max-stale=10", stored, after: 70).isHit)
     #expect(decide("max-stale=10", stored, after: 71) == .ask(.stale, validates: true))
     #expect(decide("max-stale", stored, after: 1e8).isHit)
@@ -71,7 +71,7 @@ import Testing
   // §5.2.1.7: "The only-if-cached request directive indicates that the client only wishes to obtain a stored response.
   // Caches that honor this request directive SHOULD, upon receiving it, respond with either a stored response
   // consistent with the other constraints of the request or a 504 (Gateway Timeout) status code."
-  @Test func `only-if-cached sends nothing`() {
+  @Test func `only-if-cached sends no request`() {
     #expect(decide("only-if-cached", stored, after: 1).isHit)
     #expect(decide("only-if-cached", stored, after: 61) == .refuse)
     #expect(decide("only-if-cached, max-stale", stored, after: 61).isHit)
@@ -82,7 +82,7 @@ import Testing
   }
 
   // §4: "the request method associated with the stored response allows it to be used for the presented request".
-  @Test func `answers only GET and HEAD requests without a body`() {
+  @Test func `answers only GET and HEAD requests without a body from the cache`() {
     #expect(World.decide(stored, method: .head, after: 1).isHit)
     for method in [HTTPMethod.post, .put, .patch, .delete, .options, .query, "PURGE"] {
       #expect(World.decide(stored, method: method, after: 1) == .ask(.method, validates: false))

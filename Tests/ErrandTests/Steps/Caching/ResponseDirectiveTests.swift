@@ -18,7 +18,8 @@ import Testing
 
   // §5.2.2.4: "The qualified form of the no-cache response directive (...) indicates that a cache MUST NOT use the
   // response to satisfy a subsequent request, subject to any other restrictions on caching, if the listed header fields
-  // are excluded from the subsequent response or (...) successfully revalidated": omit these fields and use the rest.
+  // are excluded from the subsequent response or (...) successfully revalidated". The cache omits these fields
+  // and uses the rest.
   @Test func `no-cache with field names omits these fields and requires no validation`() {
     let control = "max-age=60, no-cache=\"Set-Cookie, x-id\""
     #expect(World.decide(World.stored(control), after: 1).isHit)

@@ -28,7 +28,7 @@ import Testing
 
   // §3: at least one of: a public directive; private, if the cache is not shared; Expires; max-age; a status code that
   // is defined as heuristically cacheable.
-  @Test func `stores a status that is cacheable by default or marked by the server`() {
+  @Test func `stores a response that is cacheable by default or marked cacheable by the server`() {
     for code in 200...599 where ![206, 304, 412, 416].contains(code) && !Self.aboutExchange.contains(code) {
       let isKind = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(code)
       #expect(World.allows(HTTPStatus(code)) == isKind, "\(code)")
@@ -63,13 +63,13 @@ import Testing
 
   // §5.2.2.3: "a cache that implements must-understand SHOULD ignore the no-store directive when present with it, if
   // the status code is one that it understands". Otherwise, it must not store the response.
-  @Test func `must-understand overrides no-store`() {
+  @Test func `must-understand overrides no-store if the status is known`() {
     #expect(World.allows(.ok, [.cacheControl: "must-understand, no-store, max-age=60"]))
     #expect(!World.allows(299, [.cacheControl: "must-understand, max-age=60"]))
   }
 
-  // RFC 9110 §13.1.1 and §14.2: a response to a condition or a range can't be used for a request without them.
-  @Test func `does not store responses to conditional requests, or incomplete range responses`() {
+  // RFC 9110 §13.1.1 and §14.2: a response to a conditional or range request can't be used for other requests.
+  @Test func `does not store responses to conditional requests or error responses to range requests`() {
     let fresh: HTTPHeaders = [.cacheControl: "max-age=60"]
     for code in [412, 416] { #expect(!World.allows(HTTPStatus(code), fresh)) }
     for name in [HTTPHeaderName.ifMatch, .ifUnmodifiedSince, .ifRange] {
@@ -79,7 +79,7 @@ import Testing
     #expect(World.allows(.ok, fresh, request: [.range: "bytes=0-1"]))
   }
 
-  @Test func `equivalent URLs have the same key`() {
+  @Test func `equivalent URLs have the same cache key`() {
     for url in ["https://shop.test/w/7", "https://shop.test:443/w/7", "HTTPS://Shop.test/w/7#part"] {
       #expect(CacheKey.text(of: url) == "https://shop.test/w/7", "\(url)")
     }

@@ -42,7 +42,7 @@ import Testing
     #expect(try await shop.get() == ("1", "errand; hit; ttl=2"))
   }
 
-  // RFC 9111 §4.1: use the fields of the validated request.
+  // RFC 9111 §4.1: the selecting fields are those of the request that validated the response.
   @Test func `applies a Vary that first appears in a 304`() async throws {
     let shop = CachedShop { number, request in
       let language = request.headers["Accept-Language"] ?? "none"
@@ -94,7 +94,7 @@ import Testing
     #expect(shop.requests.allSatisfy { !$0.headers.contains(.ifRange) && !$0.headers.contains(.ifMatch) })
   }
 
-  @Test func `evaluates a caller's condition on a malformed entity tag from the cache`() async throws {
+  @Test func `evaluates a caller's condition against a stored malformed entity tag`() async throws {
     let shop = CachedShop([.eTag: "abc", .cacheControl: "max-age=60"])
     _ = try await shop.get()
     let answer = try await shop.task().header(.ifNoneMatch, "abc").run()
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(arguments: ["aws-chunked", "identity", "utf-8"])
-  func `returns a range from the cache if the stored body has an unknown coding`(coding: String) async throws {
+  func `returns a range of a stored body with an unknown content coding`(coding: String) async throws {
     let shop = CachedShop { _, request in
       .text("0123456789", [.contentEncoding: coding, .cacheControl: "max-age=60"], for: request)
     }

@@ -89,7 +89,7 @@ import Testing
   // Last-Modified) and, if the HEAD response has a Content-Length header field, the value of Content-Length matches
   // that of the stored response, the cache SHOULD update the stored response (...); otherwise, the cache SHOULD
   // consider the stored response to be stale."
-  @Test func `a HEAD response applies to a stored GET only if validators and lengths match`() {
+  @Test func `a HEAD response applies to a stored GET response only if validators and lengths match`() {
     let stored = World.stored(nil, [.eTag: "\"1\"", .contentLength: "5"])
     #expect(Validation.isAboutSame(stored, [.eTag: "\"1\"", .contentLength: "5"]))
     #expect(Validation.isAboutSame(stored, ["X": "1"]))
@@ -99,7 +99,7 @@ import Testing
 
   // §4.4: "A cache MUST invalidate the target URI (...) when it receives a non-error status code in response to an
   // unsafe request method (including methods whose safety is unknown)."
-  @Test func `an unsafe request invalidates its URL and locations at the same origin`() throws {
+  @Test func `an unsafe request invalidates its URL and any locations at the same origin`() throws {
     func urls(_ method: HTTPMethod, _ status: HTTPStatus, _ headers: HTTPHeaders = [:]) -> [String] {
       Invalidation.urls(HTTPRequest(method, World.url), World.response(status, headers))
     }

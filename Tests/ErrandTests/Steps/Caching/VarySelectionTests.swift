@@ -19,7 +19,7 @@ import Testing
 
   // §4.1: "the cache MUST NOT use that stored response without revalidation unless all the presented request header
   // fields nominated by that Vary field value match those fields in the original request".
-  @Test func `matches only if every field named by Vary is equal`() {
+  @Test func `matches a request only if every field named by Vary is equal`() {
     let stored = stored("Accept, accept-language", for: ["Accept": "a, b", "X-Other": "1"])
     #expect(stored.fits(["accept": "a,b", "X-Other": "2"], decompresses: true))
     #expect(!stored.fits(["Accept": "a"], decompresses: true) && !stored.fits([:], decompresses: true))
@@ -33,7 +33,7 @@ import Testing
     #expect(stored.selecting == ["Accept": "a"])
   }
 
-  @Test func `supersedes only a response selected by the same values`() {
+  @Test func `supersedes only a response with the same Vary fields and values`() {
     let first = stored("Accept", for: ["Accept": "a"])
     #expect(stored("accept", for: ["accept": "a"]).supersedes(first))
     #expect(!stored("Accept", for: ["Accept": "b"]).supersedes(first))
@@ -41,7 +41,7 @@ import Testing
     #expect(!stored("X", for: ["Accept": "a"]).supersedes(first) && !first.supersedes(stored("X", for: [:])))
   }
 
-  @Test func `a compressed body matches only requests that decompress it themselves`() {
+  @Test func `a compressed body matches only requests without automatic decompression`() {
     let compressed = stored("X", for: [:], [.contentEncoding: "gzip"], decompresses: false)
     #expect(compressed.fits([:], decompresses: false) && !compressed.fits([:], decompresses: true))
     let plain = stored("X", for: [:], decompresses: false)

@@ -13,7 +13,7 @@ import Testing
 
   private func sent(_ stub: StubServer) -> [String?] { stub.requests.map { $0.headers[.cookie] } }
 
-  @Test func `sends a response's cookies with later requests to its server`() async throws {
+  @Test func `sends a response's cookies with later requests to the same server`() async throws {
     let stub = StubServer(Self.sets("a=1; Path=/", "b=2; Path=/deep"), .status(.ok))
     try await PlainTask().on(stub.server).run()
     try await PlainTask().on(stub.server).run()
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test func `sends a Cookie header set by a task, preflight, step or server unchanged`() async throws {
+  @Test func `does not change a Cookie header set by a task, preflight, step or server`() async throws {
     let stub = StubServer(Self.sets("a=1"))
     try await PlainTask().on(stub.server).run()
     try await PlainTask().header(.cookie, "mine=1").on(stub.server).run()

@@ -194,7 +194,7 @@ import Testing
       #expect(values(first) == ["b=2"])
       try second.set("c=3; Max-Age=3600", from: shop)
       try await second.synchronize()
-      #expect(values(second).sorted() == ["b=2", "c=3"], "the first jar removed a")
+      #expect(values(second).sorted() == ["b=2", "c=3"], "the first jar removed the cookie a")
       #expect(try values(jar(file)).sorted() == ["b=2", "c=3"])
     }
   }
@@ -211,7 +211,7 @@ import Testing
     }
   }
 
-  @Test func `a removal that can't be written removes another process's cookies later`() async throws {
+  @Test func `applies a removal once the file is writable, even to another process's cookies`() async throws {
     try await withFolder { folder in
       let file = folder.appendingPathComponent("cookies.json")
       let (mine, theirs) = (try jar(file), try jar(file))
@@ -279,7 +279,7 @@ import Testing
     }
   }
 
-  @Test func `does not follow a symbolic link, and rejects a world-writable folder`() async throws {
+  @Test func `rejects a world-writable folder and does not follow a symbolic link`() async throws {
     try await withFolder { folder in
       let (file, victim) = (folder.appendingPathComponent("cookies.json"), folder.appendingPathComponent("victim"))
       try Data(#"{"version":1,"cookies":[]}"#.utf8).write(to: victim)

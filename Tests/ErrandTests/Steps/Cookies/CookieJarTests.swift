@@ -26,7 +26,7 @@ import Testing
     ("a=1; Domain=other.test", "its domain does not match the host"), ("a=\u{1}", "control character"),
     ("a=1; Domain=com", "its domain does not match the host"), ("__Host-a=1", "__Host-"),
     ("a=1; Domain=test", "public suffix"),
-  ]) func `rejects a cookie that the server is not allowed to set, with the reason`(line: String, reason: String) {
+  ]) func `rejects a cookie that the server is not allowed to set and reports why`(line: String, reason: String) {
     let jar = CookieJar()
     let error = #expect(throws: TaskError.self) { try jar.set(line, from: shop) }
     #expect(error?.code == .badRequest && error?.reason.contains(reason) == true && jar.cookies.isEmpty)
@@ -55,7 +55,7 @@ import Testing
     #expect("\(jar)" == "CookieJar(2 cookies)")
   }
 
-  @Test func `descriptions of policies and credentials contain no values`() {
+  @Test func `descriptions of cookie policies and proxies contain no secrets`() {
     let policy = CookiePolicy.sending(["session": "planted"])
     let proxy = Proxy(host: "proxy.test", port: 3128, credential: Credential(user: "planted", password: "planted"))
     var dumped = ""

@@ -6,8 +6,8 @@ import Testing
 /// The cookies that a server can set (RFC 6265bis §5.7).
 @Suite(.timeLimit(.minutes(1))) struct CookieReceivingTests {
   // Step 10: "If the canonicalized request-host does not domain-match the domain-attribute: Abort this algorithm and
-  // ignore the cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without one: "Set the cookie's
-  // host-only-flag to true."
+  // ignore the cookie entirely. Otherwise: Set the cookie's host-only-flag to false." Without a domain: "Set the
+  // cookie's host-only-flag to true."
   @Test func `accepts a cookie only for its host or a parent domain`() throws {
     var world = CookieWorld()
     #expect(world.set("a=1", at: "https://www.shop.test/") == nil)
@@ -37,7 +37,7 @@ import Testing
     ("ngrok.io", "evil.ngrok.io", "victim.ngrok.io"),
     ("s3.amazonaws.com", "evil.s3.amazonaws.com", "v.s3.amazonaws.com"),
     ("tokyo.jp", "evil.tokyo.jp", "v.tokyo.jp"), ("shop.test", "www.shop.test", "shop.test"),
-  ]) func `without a suffix list, a cookie for a parent domain is limited to its host`(
+  ]) func `without a suffix list, limits a cookie for a parent domain to the host that set it`(
     domain: String, host: String, neighbour: String
   ) throws {
     let field = try #require(SetCookie("a=1; Domain=\(domain)"))
@@ -46,7 +46,7 @@ import Testing
     #expect(CookieWorld.target("https://\(neighbour)/").host != cookie.domain)
   }
 
-  @Test func `without a list, a host shares cookies with subdomains unless it is a known suffix`() throws {
+  @Test func `without a suffix list, a host that is not a known suffix shares cookies with subdomains`() throws {
     func cookie(_ domain: String, of host: String) throws -> Cookie {
       let field = try #require(SetCookie("a=1; Domain=\(domain)"))
       return try Cookie(field, from: CookieWorld.target("https://\(host)/"), now: Date(), PublicSuffixes())
@@ -154,7 +154,7 @@ import Testing
   // Step 20: "If the cookie-name begins with a case-insensitive match for the string "__Secure-", abort … unless the
   // cookie's secure-only-flag is true." Step 21, "__Host-": secure-only, host-only, and a Path attribute with the path
   // "/".
-  @Test func `enforces the __Secure- and __Host- prefixes in any case`() {
+  @Test func `enforces the __Secure- and __Host- prefixes regardless of case`() {
     var world = CookieWorld()
     let url = "https://www.shop.test/"
     for name in ["__Secure-a", "__secure-a", "__SECURE-a"] {
@@ -174,7 +174,7 @@ import Testing
   // Step 22: "If the cookie-name is empty and … the cookie-value begins with a case-insensitive match for the string
   // "__Secure-" [or] "__Host-"", ignore the cookie, because it would be sent with that name.
   @Test(arguments: ["=__Secure-a=1", "__Host-a", "=__host-a=1; Secure; Path=/", "__SECURE-"])
-  func `rejects a cookie without a name whose value starts with a prefix`(line: String) {
+  func `rejects a nameless cookie whose value starts with a reserved prefix`(line: String) {
     var world = CookieWorld()
     #expect(world.set(line, at: "https://shop.test/") == .namelessPrefix)
   }

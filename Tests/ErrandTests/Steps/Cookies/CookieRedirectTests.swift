@@ -3,7 +3,7 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// Cookies on every hop of a redirected call.
+/// Cookies of redirected calls.
 @Suite(.timeLimit(.minutes(1))) struct CookieRedirectTests {
   private static func to(_ location: String, _ status: HTTPStatus = 302, sets lines: String...) -> StubLog.Answer {
     var headers: HTTPHeaders = [.location: location]
@@ -17,10 +17,10 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  /// Returns a step or none. With a step, cookies are added before it runs.
+  /// Returns one step if `has` is true. Cookies are then added before the step runs.
   private static func steps(_ has: Bool) -> [any PerAttemptStep] { has ? [Passing()] : [] }
 
-  @Test(arguments: [false, true]) func `sends a redirect's cookie with the next hop`(hasSteps: Bool) async throws {
+  @Test(arguments: [false, true]) func `sends a redirect's cookies with the next request`(hasSteps: Bool) async throws {
     let stub = StubServer(
       Self.to("/home", 303, sets: "session=1; Path=/"), Self.to("/end", sets: "session=2; Path=/", "b=3"), .status(.ok)
     ) { $0.perAttemptSteps = Self.steps(hasSteps) }
@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `omits strict cookies if the call started at another site`(hasSteps: Bool) async throws {
+  func `omits SameSite=Strict cookies if the call started at another site`(hasSteps: Bool) async throws {
     let stub = StubServer(
       .status(.ok, [.setCookie: "strict=1; SameSite=Strict", "Set-Cookie": "lax=2; SameSite=Lax"]),
       Self.to("https://shop.test/"), .status(.ok), Self.to("https://shop.test/", 307), .status(.ok),
@@ -55,7 +55,7 @@ import Testing
     try await URLTask(other).on(stub.server).run()
     #expect(sent(stub).suffix(1) == ["lax=2"], "the call started at another site")
     try await URLTask(other, method: .post).on(stub.server).run()
-    #expect(sent(stub).suffix(1) == [nil], "a POST from another site sends no lax cookie")
+    #expect(sent(stub).suffix(1) == [nil], "a POST from another site sends no Lax cookie")
     try await URLTask(shop).on(stub.server).run()
     #expect(sent(stub).suffix(3) == ["strict=1; lax=2", nil, "strict=1; lax=2"], "the call started at the same site")
   }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CookieShelfTests {
   // §5.8.3, step 2: "Cookies with longer paths are listed before cookies with shorter paths. Among cookies that have
   // equal-length path fields, cookies with earlier creation-times are listed before cookies with later creation-times."
-  @Test func `sends longer paths first, then earlier cookies`() {
+  @Test func `sends cookies with longer paths first, then older cookies`() {
     var world = CookieWorld()
     world.set("a=1; Path=/", at: "https://www.shop.test/")
     world.set("b=2; Path=/x/y", at: "https://www.shop.test/")
@@ -58,7 +58,7 @@ import Testing
   // §5.8.3, step 1: "If the cookie's same-site-flag is not "None" and the retrieval's same-site status is "cross-site",
   // then exclude the cookie unless … The same-site-flag is "Lax" or "Default" [and] the HTTP request … uses a "safe"
   // method".
-  @Test func `does not send strict cookies cross-site, and sends lax cookies only with safe methods`() {
+  @Test func `sends no Strict cookies cross-site and sends Lax cookies only with safe methods`() {
     var world = CookieWorld()
     for line in ["s=1; SameSite=Strict", "l=2; SameSite=Lax", "d=3", "n=4; SameSite=None; Secure"] {
       world.set(line, at: "https://shop.test/")
@@ -93,12 +93,12 @@ import Testing
     world.set("s4=1; Secure", at: "https://shop.test/")
     #expect(
       world.line("https://shop.test/") == "s2=1; s3=1; s4=1",
-      "s1 is the oldest of the cookies that were last used together")
+      "all three were last used at the same time, and s1 is the oldest")
   }
 
   // §5.7: "If two cookies have the same removal priority, the user agent MUST evict the cookie with the earliest
   // last-access-time first."
-  @Test func `among equal cookies, evicts the least recently used`() {
+  @Test func `evicts the least recently used of several cookies with equal priority`() {
     var world = CookieWorld(.init(perDomain: 3, overall: 4))
     for path in ["x", "y", "z"] {
       world.set("\(path)=1; Path=/\(path)", at: "https://shop.test/")
@@ -127,7 +127,7 @@ import Testing
     #expect(world.line("https://h69.test/").count > 100 && world.line("https://shop.test/") == "")
   }
 
-  @Test func `limits the Cookie header despite large cookies from a sibling host`() {
+  @Test func `limits the size of the Cookie header despite large cookies from a sibling host`() {
     var world = CookieWorld()
     for number in 0..<40 {
       world.set(
@@ -138,7 +138,7 @@ import Testing
     #expect(line.utf8.count <= CookieStorage.maximumHeaderSize && line.hasSuffix("; session=1"))
   }
 
-  @Test func `random changes respect the count and the limits`() {
+  @Test func `random changes keep the number of cookies within the limits`() {
     var random = SeededGenerator(seed: 7)
     var world = CookieWorld(.init(perDomain: 5, overall: 12))
     for _ in 0..<3000 {

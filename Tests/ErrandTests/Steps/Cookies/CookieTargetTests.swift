@@ -38,7 +38,7 @@ import Testing
     ("/", "/", true), ("/x", "/", true), ("/x", "/x", true), ("/x/y", "/x", true), ("/x/y", "/x/", true),
     ("/xy", "/x", false), ("/foobar", "/foo", false), ("/x", "/x/", false), ("/X", "/x", false),
     ("/x%2Fy", "/x", false),
-  ]) func `a path matches only whole segments`(path: String, cookiePath: String, matches: Bool) {
+  ]) func `a cookie path matches only whole segments`(path: String, cookiePath: String, matches: Bool) {
     #expect(CookieTarget.isPath(path, below: cookiePath) == matches)
   }
 

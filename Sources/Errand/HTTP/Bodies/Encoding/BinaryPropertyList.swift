@@ -14,8 +14,8 @@ struct BinaryPropertyList {
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Throws `DecodingError` if the list is nested too deeply, contains itself, or expands to far more values than it
-  /// has bytes.
+  /// Throws `DecodingError` if the property list is nested too deeply, contains itself, or expands to far more values
+  /// than it has bytes.
   mutating func check() throws {
     try readTrailer()
     _ = try measure(top, depth: 1)
@@ -70,7 +70,7 @@ struct BinaryPropertyList {
     return (deepest, count)
   }
 
-  /// The maximum number of values. Legitimate lists contain few shared values.
+  /// The maximum number of values. Legitimate property lists contain few shared values.
   private var most: Int { min(1_000_000 + 10 * bytes.count, Int(UInt32.max)) }
 
   private func references(of value: Int) throws -> (start: Int, count: Int) {

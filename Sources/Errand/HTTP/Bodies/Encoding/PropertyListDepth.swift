@@ -1,7 +1,7 @@
 import ErrandFoundation
 
 /// Limits for property lists. Foundation's parsers are recursive and overflow the stack at about 3,000 levels, and a
-/// binary list can contain itself.
+/// binary property list can contain itself.
 enum PropertyListDepth {
   /// The limit of Foundation's JSON decoder.
   static let limit = 512
@@ -9,7 +9,8 @@ enum PropertyListDepth {
   /// Whether the data could be a property list. `false` if it begins like JSON.
   static func concerns(_ data: Data) -> Bool { data.first != UInt8(ascii: "{") && data.first != UInt8(ascii: "[") }
 
-  /// Throws `DecodingError` if the list is nested too deeply or has an unsupported encoding. Runs in linear time.
+  /// Throws `DecodingError` if the property list is nested too deeply or has an unsupported encoding. Runs in linear
+  /// time.
   static func check(_ data: Data) throws {
     if data.starts(with: Array("bplist".utf8)) {
       return try data.withUnsafeBytes { bytes in

@@ -1,16 +1,16 @@
 public import ErrandFoundation
 
 extension HTTPBody {
-  /// Creates a body from part of a file, which is opened and read for each attempt.
+  /// Creates a body from a byte range of a file, which is opened and read for each attempt.
   ///
   ///     .file(backup, bytes: ByteRange(1024...))
   ///
-  /// The length is determined when the body is created. If the file is truncated before the part is sent, the call
+  /// The length is determined when the body is created. If the file is truncated before the range is sent, the call
   /// fails.
   ///
   /// - Parameters:
   ///   - url: The file.
-  ///   - range: The part. A range past the end of the file is shortened.
+  ///   - range: The byte range. If it extends past the end of the file, it is shortened.
   ///   - type: The media type. Defaults to `nil`.
   /// - Throws: ``TaskError`` with code `.unreadableBody` if the file can't be read or contains none of the bytes in the
   ///   range.
@@ -18,7 +18,7 @@ extension HTTPBody {
     let path = url.path
     guard let length = try HTTPBody.file(url).checkedLength() else {
       throw TaskError(
-        .unreadableBody, "can't send a part of \(path) because its size is unknown: send the whole file",
+        .unreadableBody, "can't send a byte range of \(path) because its size is unknown: send the whole file",
         phase: .preparing, wasNotSent: true)
     }
     guard range.isValid, let part = range.positions(of: Int(clamping: length)) else {

@@ -43,7 +43,7 @@ struct FileValidators: Equatable {
     return FileValidators(mark: lines[1], varying: varying, eTag: lines[3], lastModified: lines[4])
   }
 
-  /// Stores the validators of a file that was just downloaded, or removes the stored validators if they are `nil`.
+  /// Stores the validators of a file that was just downloaded. If `validators` is `nil`, removes the stored validators.
   /// `stamp` identifies the file, in case another download has replaced it.
   static func keep(_ validators: FileValidators?, for file: URL, stamp: String?) {
     let place = place(for: file).path

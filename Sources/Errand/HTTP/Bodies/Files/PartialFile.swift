@@ -15,7 +15,7 @@ package struct PartialFile: Sendable {
   /// Creates the file and any missing folders. If `replacing` is `false`, an existing file is kept, and a number is
   /// added to the new file's name: `name (2).ext`. If `isPrivate` is `true`, only this user can read the file (0600).
   ///
-  /// Throws ``TaskError`` with code `.fileNotWritable`, and leaves nothing behind.
+  /// Throws ``TaskError`` with code `.fileNotWritable` and leaves nothing behind.
   package init(for url: URL, replacing: Bool = true, isPrivate: Bool = false) throws {
     guard url.isFileURL else {
       throw TaskError(

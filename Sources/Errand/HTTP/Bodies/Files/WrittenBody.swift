@@ -7,7 +7,7 @@ final class WrittenBody: FileBody {
   private let file: Lock<PartialFile?>
   private let descriptor: Int32
 
-  /// Throws ``TaskError`` with code `.fileNotWritable`, and removes the file, if it can't be opened for reading.
+  /// If the file can't be opened for reading, removes it and throws ``TaskError`` with code `.fileNotWritable`.
   init(_ file: PartialFile, size: Int) throws {
     self.size = size
     path = file.writtenAt.path

@@ -113,8 +113,8 @@ enum FormName {
 }
 
 extension ContentDisposition {
-  /// Parses a part's `Content-Disposition`. Returns `nil` if the value has no type. Names in forms (RFC 7578 §4.2) are
-  /// parsed as browsers write them, which differs from RFC 9110.
+  /// Parses a part's `Content-Disposition`. Returns `nil` if the value has no type. Form field names (RFC 7578 §4.2)
+  /// use the browsers' escaping, not RFC 9110's.
   init?(ofPart value: String) {
     guard let plain = ContentDisposition(value), !plain.type.isEmpty else { return nil }
     guard plain.type == "form-data" else {

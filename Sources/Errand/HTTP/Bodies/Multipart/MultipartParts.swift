@@ -26,8 +26,8 @@ public struct MultipartPart: Sendable {
 
   /// The media type. Defaults to `text/plain` if the header has none (RFC 2046 §5.1).
   public var mediaType: MediaType { headers.mediaType ?? "text/plain" }
-  /// The `Content-Disposition` field. If there are several, the first one is used. Names in forms are parsed as
-  /// browsers, curl, Python and ``MultipartForm`` write them.
+  /// The `Content-Disposition` field. If there are several, the first one is used. Names in forms can use the escaping
+  /// of browsers, curl, Python or ``MultipartForm``.
   public var disposition: ContentDisposition? {
     headers.values(for: .contentDisposition).first.flatMap { ContentDisposition(ofPart: $0) }
   }

@@ -1,7 +1,7 @@
 #if os(Linux)
   import ErrandFoundation
 
-  /// Decompresses a body without suspending: one side passes in compressed bytes, and the other reads decompressed
+  /// Decompresses a body without suspending: one side passes in compressed bytes and the other reads decompressed
   /// bytes.
   struct Unpacking {
     enum Reading {

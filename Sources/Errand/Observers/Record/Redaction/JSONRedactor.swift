@@ -46,8 +46,8 @@ struct JSONRedactor {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// Returns the kind of the member `name` if its value, which comes next, is a secret. Otherwise, returns `nil`, and
-  /// `ahead` contains the secret paths inside the value.
+  /// Returns the kind of the member `name` if its value, which comes next, is a secret. Otherwise, returns `nil` and
+  /// stores the secret paths inside the value in `ahead`.
   private mutating func secretKind(of name: String) -> SecretKind? {
     if !inside.isEmpty { ahead = inside.within(name) }
     if ahead?.isReached == true { return .secret }
@@ -55,7 +55,7 @@ struct JSONRedactor {
     return kind != .plain && kind.hidesMember(textAhead, signs) ? kind : nil
   }
 
-  /// The content of the next value, with its escapes, if the value is a string. Otherwise, `nil`.
+  /// The next value's content, still escaped, or `nil` if it is not a string.
   private var textAhead: ArraySlice<UInt8>? {
     guard bytes[position] == Self.quote else { return nil }
     var end = position + 1

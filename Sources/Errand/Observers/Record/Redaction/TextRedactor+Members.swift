@@ -34,7 +34,7 @@ extension TextRedactor {
     return (String(decoding: bytes[place], as: UTF8.self), Quote(mark: mark, escapes: quote - end))
   }
 
-  /// Writes the `<key>` of a property list, and hides the value after it if the name is secret. The value keeps its
+  /// Writes the `<key>` of a property list and hides the value after it if the name is secret. The value keeps its
   /// type.
   mutating func key() {
     guard let start = tagEnd(from: position) else { return }

@@ -59,7 +59,7 @@ final class DigestExchange: Sendable {
 
   var verdict: Verdict { state.withLock { $0.verdict } }
 
-  /// Stores the verdict on a response, and shares the response's challenge with other calls.
+  /// Stores the verdict on a response and shares the response's challenge with other calls.
   func learn(from response: HTTPResponse) {
     let verdict = verdict(on: response)
     state.withLock { $0.verdict = verdict }

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The challenges of a server's origins, and how often each nonce has been used. Limited in size, and does no I/O.
+/// The challenges of a server's origins and how often each nonce has been used. Limited in size. Does no I/O.
 struct DigestMemory {
   struct Owner: Hashable {
     let origin: Origin
@@ -28,8 +28,7 @@ struct DigestMemory {
   /// The entries, with the most recently used session last.
   private var entries: [Entry] = []
 
-  /// Returns a session that can authenticate a request for `target`, and counts the use. Returns `nil` if there is
-  /// none.
+  /// Returns a session that can authenticate a request for `target`, or `nil`. Counts the use.
   mutating func known(for target: String, _ owner: Owner, hasBodyInMemory: Bool) -> DigestSession? {
     let index = entries.lastIndex { entry in
       guard entry.standing == .known, entry.owner == owner else { return false }
@@ -39,7 +38,7 @@ struct DigestMemory {
     return index.map { use($0) }
   }
 
-  /// Returns the session that answers a challenge, and counts the use. Challenges with the same nonce share a session.
+  /// Returns the session that answers a challenge. Counts the use. Challenges with the same nonce share a session.
   mutating func session(for challenge: DigestChallenge, _ owner: Owner, clientNonce: @autoclosure () -> String)
     -> DigestSession
   {

@@ -21,7 +21,7 @@ extension DiskCache {
   // Counting reads 4,096 folders, so it must not block a call or a thread of the Swift concurrency pool.
   private static let queue = DispatchQueue(label: "errand.disk-cache", qos: .utility)
 
-  /// Records the size of a new file, and starts a recount if the cache may have exceeded its limit.
+  /// Records the size of a new file and starts a recount if the cache may have exceeded its limit.
   func noteAdded(_ size: Int) {
     let begins = trimming.withLock { state in
       state.added += DiskFolder.inBlocks(size)
@@ -32,7 +32,7 @@ extension DiskCache {
     if begins { Self.queue.async { [self] in countWhileDue() } }
   }
 
-  /// Counts the files, and counts them again if the cache may have exceeded its limit in the meantime.
+  /// Counts the files and counts them again if the cache may have exceeded its limit in the meantime.
   private func countWhileDue() {
     var hasCounted = false
     repeat {
@@ -70,7 +70,7 @@ extension DiskCache {
     }
   }
 
-  /// Returns the files in a folder, and removes files left behind by a crashed process.
+  /// Returns the files in a folder and removes files left behind by a crashed process.
   static func files(in shard: Int32) -> [Found] {
     let names = DiskFolder.names(in: shard)
     guard !names.isEmpty else { return [] }

@@ -105,7 +105,7 @@ public final class DiskCache: CacheStore {
     }
   }
 
-  /// Returns the head of a file and the bytes read so far, or `nil` if the head is invalid.
+  /// Returns a cache file's header and the bytes read so far, or `nil` if the header is invalid.
   private static func head(of file: Int32, size: Int) -> (DiskLayout, DiskHead, Data)? {
     guard let start = DiskFolder.readFile(file, at: 0, count: min(size, 8 << 10)), let layout = DiskLayout(start) else {
       return nil

@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// The serialized head of a ``DiskCache`` file: the key and the response without its body.
+/// The serialized header of a ``DiskCache`` file: the key and the response without its body.
 struct DiskHead: Equatable {
   /// The key, with a hash instead of the URL, because a URL can contain a password or a token.
   let key: CacheKey

@@ -1,9 +1,9 @@
 import ErrandFoundation
 
-/// The format of a ``DiskCache`` file: five 8-byte integers, the head, and the body in frames.
+/// The format of a ``DiskCache`` file: five 8-byte integers, the header, and the body in frames.
 ///
-///     magic · length of the head · checksum of the head · length of the body · checksum of these four
-///     head
+///     magic · length of the header · checksum of the header · length of the body · checksum of these four
+///     header
 ///     checksum of the frame · 64 KiB of the body       repeated; the last frame is shorter
 ///
 /// Every frame is verified before it is used. Its checksum includes its number, so frames can't be swapped.

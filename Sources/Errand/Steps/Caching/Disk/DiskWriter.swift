@@ -1,6 +1,6 @@
 import ErrandFoundation
 
-/// Writes a response to a temporary file, and renames the file when the response is complete.
+/// Writes a response to a temporary file and renames the file when the response is complete.
 final class DiskWriter: CacheWriter {
   private struct State {
     /// The first bytes of the next frame.

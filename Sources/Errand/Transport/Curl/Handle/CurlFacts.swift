@@ -86,7 +86,7 @@
       TaskError(.proxyAuthenticationRequired, "the proxy requires credentials", phase: .connecting, wasNotSent: true)
     }
 
-    /// The error if the proxy refused the tunnel, in which case no part of the request was sent. Otherwise `nil`.
+    /// The error if the proxy refused the tunnel, in which case the request was not sent. Otherwise `nil`.
     private var tunnelFailure: TaskError? {
       let status = HTTPStatus(long(CCINFO_HTTP_CONNECTCODE))
       guard status.code >= 300 else { return nil }

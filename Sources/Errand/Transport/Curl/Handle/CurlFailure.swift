@@ -14,7 +14,7 @@
       /// Whether the server reported that it did not process the request.
       var isRefused = false
       var isShared = false
-      /// Advice for a machine without certificate authorities.
+      /// Advice for a machine without CA certificates.
       var lackOfAuthorities: String?
       var trustsSystem = false
     }
@@ -32,7 +32,7 @@
         (self.code, reason) = (.untrustedServer, Self.distrust(remark, circumstances))
       case CCE_SSL_CACERT_BADFILE where circumstances.trustsSystem:
         (self.code, reason) = (
-          .untrustedServer, "cannot load this machine's certificate authorities: \(remark)"
+          .untrustedServer, "cannot load this machine's CA certificates: \(remark)"
         )
       case CCE_SSL_CACERT_BADFILE, CCE_SSL_CERTPROBLEM:
         (self.code, reason) = (.secureConnectionFailed, "\(TaskError.certificatesReason): \(remark)")
@@ -48,7 +48,7 @@
       case CCE_OUT_OF_MEMORY where circumstances.isSent, CCE_TOO_LARGE:
         // Newer versions of libcurl also count interim responses, as Errand does, and may reject the head first.
         let part = circumstances.phase == .receiving ? "trailer" : "head"
-        let limit = "its \(part) is larger than 256 KiB, or has a line longer than 100 KiB"
+        let limit = "its \(part) is larger than 256 KiB or has a line longer than 100 KiB"
         (self.code, reason) = (.badResponse, "the response cannot be read: \(limit)")
       case CCE_BAD_FUNCTION_ARGUMENT where circumstances.isSent && circumstances.phase != .receiving:
         (self.code, reason) = (.badResponse, "the response cannot be read: its head contains an invalid line")
@@ -161,7 +161,7 @@
       if let lack = circumstances.lackOfAuthorities { return "the server's certificate is not trusted: \(lack)" }
       let isUnknown = ["self-signed", "self signed", "issuer"].contains { remark.contains($0) }
       let advice =
-        isUnknown ? "; if your own authority issued it, add that authority to the transport's tls.authorities" : ""
+        isUnknown ? "; if your own CA issued it, add its certificate to the transport's tls.authorities" : ""
       return "the server's certificate is not trusted: \(remark)\(advice)"
     }
 

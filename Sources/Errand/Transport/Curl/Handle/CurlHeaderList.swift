@@ -66,7 +66,7 @@
       while let value = Self.value(of: "Expect:", from: &line) { value.pointee = 0 }
     }
 
-    /// Returns the text after `start` in the next matching line, and advances `line` past that line.
+    /// Returns the text after `start` in the next matching line and advances `line` past that line.
     private static func value(
       of start: String, from line: inout UnsafeMutablePointer<ccurl_slist>?
     ) -> UnsafeMutablePointer<CChar>? {
@@ -98,7 +98,7 @@
         if field.name == .contentLength || field.name == .transferEncoding { continue }
         if field.name == "Trailer", trailers != nil { continue }
         block.append(contentsOf: field.name.rawName.utf8)
-        // libcurl omits a field that is written as "Name:", but sends "Name;" as a field without a value.
+        // libcurl omits a field that is written as "Name:" but sends "Name;" as a field without a value.
         let isBlank = field.value.utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         block.append(contentsOf: isBlank ? ";".utf8 : ": ".utf8)
         if !isBlank { block.append(contentsOf: field.value.utf8) }

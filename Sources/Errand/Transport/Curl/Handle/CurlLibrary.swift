@@ -44,7 +44,7 @@
     /// can't be checked before its next request, so every exchange uses HTTP/1.1 and its own connection.
     package static let hasRequestCallback = answers { ccurl_easy_set_prereq($0, nil, nil) == CCE_OK }
 
-    /// Whether authorities can be loaded from memory: 7.77 and newer, with most TLS libraries.
+    /// Whether CA certificates can be loaded from memory: 7.77 and newer, with most TLS libraries.
     package static let takesAuthorities = answers {
       ccurl_easy_set_blob($0, CCOPT_CAINFO_BLOB, "\n", 1) == CCE_OK  // 8.19 rejects empty data
     }
@@ -74,7 +74,7 @@
     /// Whether libcurl starts HTTP/2 again on a reused connection without TLS, which breaks the connection: 7.88.
     static let restartsHTTP2 = (0x075800..<0x080000).contains(ccurl_version_number())
 
-    /// The machine's authorities file, if libcurl was built to look elsewhere, or `nil` if libcurl finds its own.
+    /// The machine's CA file, if libcurl was built to look elsewhere, or `nil` if libcurl finds its own.
     static let authorities = findsAuthorities ? nil : authorityFiles.first { access($0, R_OK) == 0 }
 
     static let lackOfAuthorities: String? =
@@ -108,7 +108,7 @@
       "/etc/ssl/cert.pem",
     ]
 
-    /// Whether HTTP/3 can be used: 8.18 and newer, in which every TLS library checks pins and authorities as over TCP.
+    /// Whether HTTP/3 can be used: 8.18 and newer, in which every TLS library checks pins and CAs as over TCP.
     static let offersHTTP3 = versionNumber >= 0x081200 && offers(CC_VERSION_HTTP3)
 
     static func offers(_ feature: Int32) -> Bool { ccurl_features() & feature != 0 }

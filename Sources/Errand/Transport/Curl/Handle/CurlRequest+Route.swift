@@ -30,7 +30,7 @@
       case .http2PriorKnowledge where !CurlLibrary.hasRequestCallback:
         throw TaskError(
           .transportUnavailable,
-          "libcurl \(CurlLibrary.version) is older than 7.80, and treats truncated HTTP/2 bodies as complete: set the transport to HTTP/1.1, or install a newer libcurl",
+          "libcurl \(CurlLibrary.version) is older than 7.80 and treats truncated HTTP/2 bodies as complete: set the transport to HTTP/1.1, or install a newer libcurl",
           phase: .preparing, wasNotSent: true)
       case .http2PriorKnowledge:
         ccurl_easy_set_long(easy, CCOPT_HTTP_VERSION, Int(CC_HTTP_VERSION_2_PRIOR_KNOWLEDGE))

@@ -8,18 +8,18 @@
       // Wait for a connection that can carry several requests instead of opening one per request.
       ccurl_easy_set_long(easy, CCOPT_PIPEWAIT, 1)
       let tls = configuration.tls
-      // Otherwise, the authorities in libcurl's default directory would be trusted too.
+      // Otherwise, the CAs in libcurl's default directory would be trusted too.
       if tls.authorities != .system { ccurl_easy_set_string(easy, CCOPT_CAPATH, nil) }
       switch tls.authorities {
       case .system:
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_CAINFO, file) }
       case .file(let url):
-        try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read the certificate authorities")
+        try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, url.path), "read the CA certificates")
       case .pem(let data):
         if let file = rules.authorities {
-          try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read the certificate authorities")
+          try require(ccurl_easy_set_string(easy, CCOPT_CAINFO, file.path), "read the CA certificates")
         } else {
-          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "load certificate authorities from memory")
+          try setBlob(easy, CCOPT_CAINFO_BLOB, data, "load CA certificates from memory")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
@@ -41,8 +41,8 @@
       }
     }
 
-    /// Sets the TLS options for an https proxy: the same authorities, minimum version and verification as for servers.
-    /// Pins and the client identity apply only to servers.
+    /// Sets the TLS options for an https proxy: the same CAs, minimum version and verification as for servers. Pins and
+    /// the client identity apply only to servers.
     func setProxySecurity(_ easy: OpaquePointer) throws {
       try requireTLS()
       let tls = configuration.tls
@@ -52,14 +52,14 @@
         if let file = CurlLibrary.authorities { ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file) }
       case .file(let url):
         try require(
-          ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read the certificate authorities for the proxy")
+          ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, url.path), "read the CA certificates for the proxy")
       case .pem(let data):
         if let file = rules.authorities {
           try require(
-            ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read the certificate authorities for the proxy"
+            ccurl_easy_set_string(easy, CCOPT_PROXY_CAINFO, file.path), "read the CA certificates for the proxy"
           )
         } else {
-          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "load certificate authorities for the proxy from memory")
+          try setBlob(easy, CCOPT_PROXY_CAINFO_BLOB, data, "load CA certificates for the proxy from memory")
         }
       }
       let version = Int(tls.minimumVersion == .tls1_3 ? CC_SSLVERSION_TLSv1_3 : CC_SSLVERSION_TLSv1_2)
@@ -83,7 +83,7 @@
 
     private func setBlob(_ easy: OpaquePointer, _ option: Int32, _ data: Data, _ purpose: String) throws {
       try data.withUnsafeBytes { bytes in
-        // Reject empty data: libcurl would fall back to the authorities that it trusts by default.
+        // Reject empty data: libcurl would fall back to the CAs that it trusts by default.
         guard let start = bytes.baseAddress else { return try require(CCE_BAD_FUNCTION_ARGUMENT, purpose) }
         try require(ccurl_easy_set_blob(easy, option, start, bytes.count), purpose)
       }

@@ -20,7 +20,7 @@
     /// Sets the options of the transfer's handle. Throws ``TaskError`` if libcurl rejects an option that the request's
     /// security depends on.
     func apply(to transfer: CurlTransfer) throws {
-      // Handles are reused. A reset clears the last request, but keeps TLS sessions and DNS results. Consecutive plain
+      // Handles are reused. A reset clears the last request but keeps TLS sessions and DNS results. Consecutive plain
       // requests differ only in their URL, header fields and callback data, so they need no reset.
       let plain = isPlain ? self.plain(for: transfer) : nil
       let isReset = plain == nil || transfer.handle.plain != plain

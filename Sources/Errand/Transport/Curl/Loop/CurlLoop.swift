@@ -111,7 +111,7 @@
 
     // MARK: From any thread
 
-    /// Adds a command to the current batch, and wakes the loop once per batch.
+    /// Adds a command to the current batch and wakes the loop once per batch.
     func push(_ command: Command) {
       let isFirst = inbound.withLock { inbound in
         inbound.commands.append(command)
@@ -183,8 +183,7 @@
       let report = sockets.report(descriptor)
       switch report {
       case .wanted, .left:
-        // When libcurl 8.21 closes a connection, it waits for the peer to close it too, but does not ask for its
-        // events.
+        // When libcurl 8.21 closes a connection, it waits for the peer to close it too but does not ask for its events.
         pulse.enter()
         multis[UInt32(event.data.u64 >> 32)]?.socketAction(descriptor, events: event.events)
         pulse.leave()

@@ -3,7 +3,7 @@
 
   /// Closes dead idle connections.
   ///
-  /// libcurl closes such a connection only on the next request to its host, and has no function to close it earlier.
+  /// libcurl closes such a connection only on the next request to its host and has no function to close it earlier.
   /// The sweeper therefore starts a request to the host with a handle that can neither reuse nor open a connection.
   final class CurlSweeper {
     struct Route: Hashable {

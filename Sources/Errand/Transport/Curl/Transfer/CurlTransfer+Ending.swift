@@ -2,7 +2,7 @@
   import CCurl
 
   extension CurlTransfer {
-    /// Whether the server received no part of the request, or reported that it did not process the request.
+    /// Whether the request never reached the server, or the server reported that it did not process the request.
     var wasNotSent: Bool { refusals == sendCount }
 
     /// Records that the server won't process the stream of the last send (RFC 9113 §8.7).

@@ -119,7 +119,7 @@
       followProgress()
     }
 
-    /// Handles a part of the body. Returns the size of the part, or the code that pauses the transfer.
+    /// Handles a chunk of the body. Returns the size of the chunk, or the code that pauses the transfer.
     func receive(body: UnsafeRawBufferPointer) -> Int {
       timers.moved(at: loop.now)
       let isTaken = incoming.withLock { $0.inbox.receive(body) }

@@ -30,7 +30,7 @@
 
     mutating func receive(head: [UInt8]) { self.head = head }
 
-    /// Adds a part of the body. Returns `false` if libcurl must wait and deliver the part again.
+    /// Adds a chunk of the body. Returns `false` if libcurl must wait and deliver the chunk again.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
       guard buffered < Self.highWater else {
         isPaused = true

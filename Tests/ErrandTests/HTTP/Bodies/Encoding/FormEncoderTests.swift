@@ -45,7 +45,7 @@ import Testing
     (FormStyle(lists: .brackets), "address%5Bcity%5D=Ulm&address%5Bcodes%5D%5B%5D=1&address%5Bcodes%5D%5B%5D=2"),
     (FormStyle(nesting: .dots, lists: .indices), "address.city=Ulm&address.codes%5B0%5D=1&address.codes%5B1%5D=2"),
     (FormStyle(nesting: .dots, lists: .commas), "address.city=Ulm&address.codes=1%2C2"),
-  ]) func `encodes nested values and lists by style`(style: FormStyle, form: String) throws {
+  ]) func `encodes nested values and lists in the given style`(style: FormStyle, form: String) throws {
     #expect(try text(["address": Address()], style) == form)
   }
 
@@ -65,7 +65,7 @@ import Testing
     (" ", "+"), ("+", "%2B"), ("*-._", "*-._"), ("~", "%7E"), ("!'()", "%21%27%28%29"), ("&=", "%26%3D"),
     ("é", "%C3%A9"),
     ("\r\n", "%0D%0A"), ("%41", "%2541"), ("aZ09", "aZ09"), ("🧵", "%F0%9F%A7%B5"),
-  ]) func `escapes bytes as the URL Standard does`(plain: String, escaped: String) throws {
+  ]) func `escapes bytes as the URL Standard specifies`(plain: String, escaped: String) throws {
     #expect(try text([plain: plain]) == "\(escaped)=\(escaped)")
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// Property lists that would exhaust a parser's stack or time, and valid ones.
+/// Valid property lists, and property lists that would overflow a parser's stack or take too long to parse.
 @Suite(.timeLimit(.minutes(2))) struct PropertyListDepthTests {
   private struct Shop: Codable, Equatable {
     var name = "Ä & <Co>"
@@ -44,7 +44,7 @@ import Testing
     #expect(refusal(list(PropertyListDepth.limit + 1))?.contains("more than 512 levels") == true)
   }
 
-  @Test func `does not count levels in comments, text and processing instructions`() throws {
+  @Test func `does not count tags in comments, text and processing instructions as levels`() throws {
     let tags = String(repeating: "<array><dict>", count: 50)
     let text = """
       <?xml version="1.0" encoding="UTF-8"?>
@@ -61,7 +61,7 @@ import Testing
     "<plist>", "<array>", "<dict><key>a</key>", "<array><!--</array>-->",
     "<array><string><![CDATA[</array>]]></string>",
     "<array><?x </array>?>", "<array</array>", "<array a=\"/\">", "<dict><key/></key>", "<!DOCTYPE plist [<array>]>",
-  ]) func `counts each level, regardless of the surrounding text`(level: String) {
+  ]) func `counts each level, regardless of the surrounding markup`(level: String) {
     let text = "<plist version=\"1.0\">" + String(repeating: level, count: 100_000)
     #expect(refusal(Data(text.utf8))?.contains("more than 512 levels") == true)
   }
@@ -81,14 +81,14 @@ import Testing
     #expect(throws: TaskError.self) { try decode([Int].self, Data(text.utf8)) }
   }
 
-  @Test func `rejects a binary list whose declared values are missing`() throws {
+  @Test func `rejects a binary property list whose declared values are missing`() throws {
     var bytes = Array("bplist00".utf8) + [0x09] + Array(repeating: 8, count: 10_000)
     bytes += [0, 0, 0, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0, 0x27, 0x10, 0, 0, 0, 0, 0, 0, 0, 0]
     bytes += [0, 0, 0, 0, 0, 0, 0, 9]
     #expect(refusal(Data(bytes))?.contains("not a valid") == true)
   }
 
-  @Test func `rejects markup that is not ASCII-compatible`() throws {
+  @Test func `rejects an XML property list in an encoding that is not ASCII-compatible`() throws {
     let text = "<plist version=\"1.0\"><array/></plist>"
     for encoding in [String.Encoding.utf16, .utf16LittleEndian, .utf32] {
       #expect(refusal(try #require(text.data(using: encoding)))?.contains("encoding") == true)
@@ -97,7 +97,7 @@ import Testing
     try PropertyListDepth.check(Data("<?xml version='1.0' encoding=\"utf-8\"?><!-- encoding='x' -->\(text)".utf8))
   }
 
-  /// Returns a binary property list of arrays. The values of each array are given by their indices.
+  /// Returns a binary property list of arrays. Each array refers to its elements by index.
   private func binary(_ arrays: [[UInt8]], top: UInt8 = 0) -> Data {
     var (bytes, offsets) = (Array("bplist00".utf8), [UInt8]())
     for array in arrays {
@@ -111,7 +111,7 @@ import Testing
     return Data(bytes + [0, 0, 0, 0, 0, 0, table, rest])
   }
 
-  @Test func `rejects a binary list that contains itself or grows exponentially`() throws {
+  @Test func `rejects a binary property list that contains itself or grows exponentially`() throws {
     #expect(try decode([[Int]].self, binary([[1, 2, 1], [], []])) == [[], [], []])
     #expect(refusal(binary([[0]]))?.contains("not a valid") == true)
     #expect(refusal(binary([[1], [2], [0]]))?.contains("not a valid") == true)
@@ -122,7 +122,7 @@ import Testing
     #expect(throws: TaskError.self) { try decode(JSONValue.self, binary([[0]])) }
   }
 
-  @Test func `rejects a binary list that is nested too deeply`() throws {
+  @Test func `rejects a binary property list that is nested too deeply`() throws {
     // `binary` writes one-byte references, which can't represent this depth.
     indirect enum Nest: Encodable {
       case none
@@ -141,7 +141,7 @@ import Testing
     #expect(refusal(try nest(520))?.contains("more than 512 levels") == true)
   }
 
-  @Test func `a truncated or corrupted binary list does not trap`() throws {
+  @Test func `a truncated or corrupted binary property list does not trap`() throws {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = .binary
     let whole = try encoder.encode(["a": [1, 2, 3], "b": [["c": 4]].map { $0.count }])

@@ -22,7 +22,7 @@ import Testing
     "&amp;", "&#34;",
   ]
 
-  @Test func `names survive encoding and parsing`() async throws {
+  @Test func `field and file names survive encoding and parsing`() async throws {
     for name in Self.names {
       for fileName in [nil, "x", name] {
         let body = try MultipartForm([.data(name, Data("1".utf8), fileName: fileName)], boundary: "b").body()
@@ -41,7 +41,7 @@ import Testing
   }
 
   // HTML Standard, "multipart/form-data encoding algorithm": line breaks in a field name become CRLF, and line breaks
-  // in a file name stay.
+  // in a file name are kept.
   @Test(arguments: [("a\nb", "a\r\nb"), ("a\rb", "a\r\nb"), ("\n\r", "\r\n\r\n"), ("\r\r\n\n", "\r\n\r\n\r\n")])
   func `normalizes a line break in a field name to CRLF`(name: String, read: String) {
     let head = MultipartForm.Part.data(name, Data(), fileName: name).head(after: "b")
@@ -69,7 +69,7 @@ import Testing
     (#"name="a" b; c=d"#, "a"),
     (#"name="""#, ""), (#"name=;"#, ""),
   ])
-  func `parses names as other clients write them`(written: String, name: String) {
+  func `parses names in the formats of other clients`(written: String, name: String) {
     #expect(disposition(written)?.name == name)
     #expect(disposition("filename=\"f\"; \(written)")?.name == name)
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 7578.
+/// Multipart forms (RFC 7578).
 @Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
   private func bytes(_ body: HTTPBody) async throws -> Data {
     let all = Shared(Data())
@@ -70,7 +70,7 @@ import Testing
     #expect(HTTPBody.file(file, type: .json).mediaType == .json)
   }
 
-  @Test func `a part of unknown length or a one-shot part affects the whole body`() throws {
+  @Test func `a form inherits a part's unknown length and one-shot behavior`() throws {
     let stream = HTTPBody.stream { AsyncStream<Data> { $0.finish() } }
     let once = HTTPBody.once(AsyncStream<Data> { $0.finish() }, length: 0)
     #expect(try MultipartForm([.body("a", stream)]).body().length() == nil)
@@ -93,7 +93,7 @@ import Testing
     let uploadForm = MultipartForm([.text("title", "x")], boundary: "B")
   }
 
-  @Test func `a task sends a form with its type and length`() async throws {
+  @Test func `a task sends a form with the form's media type and length`() async throws {
     let stub = StubServer(.status(.created))
     try await AddPhoto().on(stub.server).upload()
     let request = try #require(stub.requests.first)
@@ -184,7 +184,7 @@ import Testing
     #expect(names == [name])
   }
 
-  @Test func `throws for a truncated body and for a part above the collect limit`() async throws {
+  @Test func `throws for a truncated body and for a part that exceeds the collect limit`() async throws {
     let cut = await #expect(throws: TaskError.self) {
       for try await part in try response("--a;b\r\n\r\none\r\n--a;b\r\n").parts() { _ = try await part.body.collect() }
     }
@@ -241,7 +241,7 @@ import Testing
   }
 
   @Test(arguments: [50, 2] as [Int64])
-  func `a part with the wrong length throws, even if another part's length is unknown`(stated: Int64)
+  func `a part with a wrong declared length throws, even if another part's length is unknown`(stated: Int64)
     async throws
   {
     let form = MultipartForm([.body("s", stream(5, stated: stated)), .body("u", stream(3, stated: nil))])
@@ -253,7 +253,7 @@ import Testing
 
   #if os(Linux)
     @Test(arguments: [50, 2] as [Int64])
-    func `a compressed stream with the wrong length throws`(stated: Int64) async throws {
+    func `a compressed stream with a wrong declared length throws`(stated: Int64) async throws {
       let compressed = try #require(try stream(5, stated: stated).gzipped())
       let error = await #expect(throws: TaskError.self) { try await bytes(compressed) }
       #expect(error?.code == .bodyLengthMismatch)
@@ -262,12 +262,12 @@ import Testing
     }
   #endif
 
-  @Test func `does not compress if zlib is missing`() throws {
+  @Test func `does not compress a body if zlib is missing`() throws {
     let compressed = try HTTPBody.bytes(Data("x".utf8), type: nil).gzipped(by: { nil })
     #expect(compressed.map(\.isEmpty) == nil)
   }
 
-  @Test(arguments: [Int64.max, -1]) func `rejects an impossible length`(stated: Int64) throws {
+  @Test(arguments: [Int64.max, -1]) func `rejects a negative or overflowing length`(stated: Int64) throws {
     let form = MultipartForm([.body("a", stream(1, stated: stated)), .body("b", stream(1, stated: 1))])
     let error = #expect(throws: TaskError.self) { try form.body() }
     #expect(error?.code == .bodyLengthMismatch)
@@ -294,7 +294,7 @@ import Testing
     }
   }
 
-  @Test func `only an idempotent call sends the same bytes in every attempt`() async throws {
+  @Test func `all attempts of an idempotent call send the same bytes, but different calls don't`() async throws {
     let stub = StubServer(.status(503), .status(503), .status(201), .status(201))
     try await Photo().idempotency(.key).on(stub.server).upload()
     try await Photo().idempotency(.key).on(stub.server).upload()
@@ -309,7 +309,7 @@ import Testing
     let uploadPayload = Dictionary(uniqueKeysWithValues: (0..<20).map { ("k\($0)", $0) })
   }
 
-  @Test func `a JSON payload encodes to the same bytes each time`() async throws {
+  @Test func `encodes a JSON payload to the same bytes each time`() async throws {
     let stub = StubServer(.status(200))
     for _ in 0..<5 { try await Listed().on(stub.server).upload() }
     #expect(Set(stub.requests.map(\.body.data)).count == 1)

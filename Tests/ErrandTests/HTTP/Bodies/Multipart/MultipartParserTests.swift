@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 2046 §5.1.
+/// Multipart bodies (RFC 2046 §5.1).
 @Suite(.timeLimit(.minutes(1))) struct MultipartParserTests {
   struct Part: Equatable {
     var headers: HTTPHeaders = [:]
@@ -78,7 +78,7 @@ import Testing
     #expect(throws: TaskError.self) { try Self.parts([body(padding: 257)]) }
   }
 
-  @Test func `a body is incomplete wherever it is truncated`() throws {
+  @Test func `a truncated body is incomplete, regardless of where it ends`() throws {
     let bytes = Data("--b\r\nA: 1\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--".utf8)
     for cut in 0..<bytes.count { #expect(try !Self.parts([bytes.prefix(cut)]).isComplete) }
   }
@@ -110,17 +110,17 @@ import Testing
     #expect(error?.code == .badResponse)
   }
 
-  @Test func `decodes a header that is not UTF-8 as Latin-1`() throws {
+  @Test func `decodes a non-UTF-8 header as Latin-1`() throws {
     let bytes = Data("--b\r\nA: caf".utf8) + Data([0xE9]) + Data("\r\nB: é\r\n\r\n\r\n--b--".utf8)
     #expect(try Self.parts([bytes]).parts == [Part(headers: ["A": "café", "B": "é"])])
   }
 
-  @Test func `a colon ends a name, regardless of the scalar that follows`() throws {
+  @Test func `a colon ends a field name even if a combining character follows`() throws {
     let parts = try Self.parts([Data("--b\r\nA:\u{301}1\r\n\r\n\r\n--b--".utf8)]).parts
     #expect(parts == [Part(headers: ["A": "\u{301}1"])])
   }
 
-  @Test func `rejects parts and headers above the limits`() throws {
+  @Test func `rejects too many parts and headers that are too large`() throws {
     let parts = String(repeating: "--b\r\n\r\nx\r\n", count: 3) + "--b--"
     #expect(try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 3)).parts.count == 3)
     #expect(throws: TaskError.self) { try Self.parts([Data(parts.utf8)], limits: MultipartLimits(parts: 2)) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Errand
 
-/// RFC 2045 §6.
+/// Parts with a `Content-Transfer-Encoding` (RFC 2045 §6).
 @Suite(.timeLimit(.minutes(1))) struct PartDecoderTests {
   private func parts(_ encoding: String, _ body: String, by size: Int) async throws -> [(HTTPHeaders, String)] {
     let text = "--b\r\nContent-Transfer-Encoding: \(encoding)\r\n\r\n\(body)\r\n--b--"
@@ -40,7 +40,7 @@ import Testing
     ("base64", "VGVz!CAxMjM="), ("base64", "VGVzd"), ("base64", "VG=zdCAx"), ("base64", "VA==VGVz"),
     ("base64", "===="), ("quoted-printable", "a=zz"), ("quoted-printable", "a=3"), ("quoted-printable", "a= b"),
   ])
-  func `rejects a part with invalid encoding`(encoding: String, body: String) async throws {
+  func `rejects an invalidly encoded part`(encoding: String, body: String) async throws {
     for size in [1, 3, 1000] {
       let error = await #expect(throws: TaskError.self) { try await parts(encoding, body, by: size) }
       #expect(error?.code == .badResponse && error?.reason.contains(encoding) == true, "\(body) in pieces of \(size)")

@@ -34,7 +34,7 @@ import Testing
     return reading
   }
 
-  /// Parses the parts of a text and checks that chunking makes no difference.
+  /// Parses the parts in `text` and checks that chunking makes no difference.
   private static func read(_ text: String, boundary: String = "x", isPushed: Bool = true) -> Reading {
     let bytes = Data(text.utf8)
     let whole = read([bytes], boundary: boundary, isPushed: isPushed)
@@ -52,7 +52,7 @@ import Testing
       "\(boundary)\r\nA: 1\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)\r\n\r\n\(boundary)--\r\n",
       boundary: boundary,
       isPushed: isPushed)
-    // After the first delimiter, the other form of delimiter is text.
+    // After the first delimiter, the other form of the delimiter counts as text.
     #expect(reading == Reading(bodies: ["one|", "two\r\n--\(boundary)\r\n|"], isComplete: true))
     let strict = Self.read(
       "--\(boundary)\r\n\r\none\r\n\(boundary)\r\n\r\ntwo\r\n--\(boundary)--\r\n", boundary: boundary,
@@ -94,7 +94,7 @@ import Testing
 
   @Test(arguments: [
     (frames(("3", "one"), ("0", ""), ("5", "three")), ["one|", "|", "three|"]),
-    // The body can end with a line break and contain what looks like a delimiter.
+    // The body can end with a line break and contain text that looks like a delimiter.
     (
       frames(("5", "one\r\n"), ("4", "two\n"), ("4", "six\r"), ("7", "\r\n--y\r\n")),
       ["one\r\n|", "two\n|", "six\r|", "\r\n--y\r\n|"]
@@ -109,17 +109,17 @@ import Testing
       ["one|", "two|", "three|", "four|"]
     ),
   ])
-  func `a part with a length ends after that many bytes`(text: String, bodies: [String]) {
+  func `a part with a Content-Length ends after that many bytes`(text: String, bodies: [String]) {
     #expect(Self.read(text) == Reading(bodies: bodies, isComplete: true))
   }
 
-  @Test func `throws if a part is longer than its length`() {
+  @Test func `throws if a part is longer than its Content-Length`() {
     let reading = Self.read(Self.frames(("3", "one"), ("2", "two")))
     #expect(reading.bodies == ["one|", "tw|"])
     #expect(reading.error?.contains("part 2 is longer than its Content-Length of 2 bytes") == true)
   }
 
-  @Test func `yields a picture before the next one starts`() async throws {
+  @Test func `yields a picture before the next picture arrives`() async throws {
     let pictures = (1...3).map { Data("picture \($0)\r\n".utf8) }
     let source = ChunkSource(
       pictures.map { Data("--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \($0.count)\r\n\r\n".utf8) + $0 })

@@ -78,7 +78,7 @@ import Testing
     #expect(try await read(Data(long.utf8), boundary: "----b") == expected)
   }
 
-  @Test func `ignores a file name after a Latin-1 no-break space`() async throws {
+  @Test func `ignores a file name that follows a Latin-1 whitespace character`() async throws {
     for blank in [0xA0, 0x85] as [UInt8] {
       let body =
         Data("--b\r\nContent-Disposition: form-data; name=\"a\";".utf8) + [blank]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// HTML Standard §9.2.5 and §9.2.6.
+/// Event streams (HTML Standard §9.2.5 and §9.2.6).
 @Suite(.timeLimit(.minutes(1))) struct EventStreamParserTests {
   private func events(_ text: String, limit: Int = 1000) throws -> [ServerSentEvent] {
     var parser = EventStreamParser(limit: limit)
@@ -38,7 +38,7 @@ import Testing
   ]
 
   @Test(arguments: streams, ["\n", "\r\n", "\r"])
-  func `parses events according to the standard, with any line endings and chunks`(
+  func `parses events as the standard specifies, with any line endings and chunking`(
     stream: (text: String, events: [ServerSentEvent]), end: String
   ) throws {
     let text = stream.text.replacingOccurrences(of: "\n", with: end)
@@ -69,7 +69,7 @@ import Testing
     #expect(read.map(\.id) == [longest, longest])
   }
 
-  @Test func `accepts an unlimited maximum size`() throws {
+  @Test func `parses events without a size limit`() throws {
     #expect(try events("data: a\ndata: b\n\n", limit: .max).map(\.data) == ["a\nb"])
   }
 

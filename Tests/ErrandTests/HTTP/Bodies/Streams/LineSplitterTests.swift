@@ -15,7 +15,7 @@ import Testing
   @Test(arguments: [
     ("a\nb\r\n\nc", ["a", "b", "", "c"], ["a", "b", "", "c"]), ("a\rb\n", ["a\rb"], ["a", "b"]),
     ("\r\r\n\n", ["\r", ""], ["", "", ""]), ("é\r🧵\r", ["é\r🧵\r"], ["é", "🧵"]), ("", [], []), ("\n", [""], [""]),
-  ]) func `splits lines at their ends, regardless of how they are chunked`(
+  ]) func `splits text into lines, regardless of how the text is chunked`(
     text: String, byLineFeeds: [String], byAny: [String]
   ) throws {
     #expect(try lines([text]) == byLineFeeds && lines([text], .any) == byAny)
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func `accepts a line as long as the limit`() throws {
+  @Test func `accepts a line whose length equals the limit`() throws {
     var splitter = LineSplitter(.lineFeeds, limit: 3)
     #expect(try splitter.lines(endingIn: Data("abc\nabc".utf8)).count == 1)
     #expect(throws: HTTPBodyLimitError.self) { try splitter.lines(endingIn: Data("d".utf8)) }
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(arguments: [["a\nb\nlonger\nc\n"], ["a\n", "b\nlonger\n", "c\n"], ["a\nb\nlonger"]])
-  func `yields all lines before a line that is too long, regardless of how they are chunked`(pieces: [String])
+  func `yields all lines before an overlong line, regardless of how the body is chunked`(pieces: [String])
     async throws
   {
     let body = HTTPResponseBody(PiecesBody(pieces.map { Data($0.utf8) }))
@@ -61,7 +61,7 @@ import Testing
     func cancel() {}
   }
 
-  @Test func `throws for JSON lines that are not UTF-8`() async throws {
+  @Test func `throws for a JSON line that is not UTF-8`() async throws {
     let body = HTTPResponseBody(
       Data([UInt8]("{\"n\":1}\n{\"n\":2,\"a\":\"".utf8) + [0xFF, 0xFE] + [UInt8]("\"}\n".utf8)))
     var count = 0

@@ -58,7 +58,7 @@ import Testing
     #expect(["a": 1, "a": 2] as JSONValue == ["a": 2])
   }
 
-  @Test func `prints as JSON and decodes to a type`() throws {
+  @Test func `is printed as JSON and can be decoded as another type`() throws {
     let widget: JSONValue = ["name": "a/b", "id": 7]
     #expect("\(widget)" == #"{"id":7,"name":"a/b"}"# && "\(JSONValue.number(.nan))" == #""nan""#)
     #expect(try widget.decoded(Widget.self) == Widget(id: 7, name: "a/b"))

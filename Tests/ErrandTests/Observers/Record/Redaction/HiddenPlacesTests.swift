@@ -164,7 +164,7 @@ import Testing
     }
   }
 
-  @Test func `a problem document with a hidden type has no summary`() {
+  @Test func `a problem document has no summary if its media type is hidden`() {
     let problem = Data(#"{"title":"s3cret","detail":"s3cret"}"#.utf8)
     let hiding = Redaction(headers: [], fields: [], bodies: ["application/problem+json"])
     #expect(hiding.summary(of: problem, type: .problem).isEmpty && !hiding.summary(of: problem, type: .json).isEmpty)

@@ -18,7 +18,7 @@ import Testing
     var path: String { "login" }
   }
 
-  @Test func `encodes only its value, with the encoder's strategies, and omits nil`() throws {
+  @Test func `Redacted encodes only its value with the encoder's strategies and omits nil`() throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     encoder.dateEncodingStrategy = .iso8601
@@ -101,7 +101,7 @@ import Testing
     func postProcess(response: HTTPResponse) async throws { throw CancellationError() }
   }
 
-  @Test func `hides a payload's values even if its response is shown before it is decoded`() async throws {
+  @Test func `hides a payload's values, even if the response is recorded before it is decoded`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.json(#"{"sharedAnswer":"planted"}"#), .json(#"{"hookAnswer":"planted"}"#)) {
       $0.coalescesRequests = true
@@ -121,7 +121,7 @@ import Testing
 
   private struct GetWallet: GET<Wallet> { var path: String { "wallet" } }
 
-  @Test func `hides a property that the first response did not have`() async throws {
+  @Test func `hides a property that is missing from the first response`() async throws {
     let calls = RecordedCalls()
     let stub = StubServer(.json(#"{"cards":[]}"#), .json(#"{"cards":[{"walletPan":"planted"}]}"#)) {
       $0.coalescesRequests = true

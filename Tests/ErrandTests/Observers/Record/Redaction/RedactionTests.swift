@@ -167,7 +167,7 @@ import Testing
     let end = " \"password\":\"s3cret\""
     let small = time(String(repeating: piece, count: 250) + end)
     let large = time(String(repeating: piece, count: 4000) + end)
-    // Linear time would be 16 times as long, and quadratic time 256 times.
+    // The large input takes 16 times as long in linear time and 256 times as long in quadratic time.
     #expect(large < max(small, .microseconds(100)) * 100, "small: \(small), large: \(large)")
   }
 
@@ -179,7 +179,7 @@ import Testing
   ]) func `scans repeated markers in linear time`(piece: String) {
     let small = time(String(repeating: piece, count: 250))
     let large = time(String(repeating: piece, count: 2000))
-    // Linear time would be 8 times as long, and quadratic time 64 times.
+    // The large input takes 8 times as long in linear time and 64 times as long in quadratic time.
     #expect(large < max(small, .microseconds(500)) * 25, "small: \(small), large: \(large)")
   }
 
@@ -191,7 +191,7 @@ import Testing
 
   /// Input that a peer can send to slow down the redaction of a recorded call.
   @Test(arguments: ["a:", "=", "ab=", "ab: "])
-  func `redacting text full of names is not much slower than plain text`(piece: String) {
+  func `redacting text full of names is not much slower than redacting plain text`(piece: String) {
     let size = 1 << 15
     let end = " \"password\":\"s3cret\""
     let plain = time(String(repeating: "word ", count: size / 5) + end)
@@ -262,7 +262,7 @@ import Testing
     #expect(Redaction.none.body(Data(words.utf8), type: .plainText, limit: 1000) == words)
   }
 
-  @Test func `redacts JSON in a form and in a query`() throws {
+  @Test func `redacts JSON that is nested in a form or a query`() throws {
     let json = "%7B%22password%22%3A%22hunter2%22%7D"
     #expect(text("a=\(json)&b=c", .form) == "a=<redacted>&b=c")
     #expect(text("password%3Dhunter2&b=c", .form) == "<redacted>&b=c")
@@ -311,7 +311,7 @@ import Testing
     ("see 100% of https%3A%2F%2Fa.test now", "see 100% of https%3A%2F%2Fa.test now"),
     ("GET /proxy/https%3A%2F%2Fme%3As3(cret%40b.test x", "GET /proxy/<redacted> x"),
     ("at https%3A%2F%2Fa.test%2Fcb%3Fcode=s3cret&x=1", "at <redacted>&x=1"),
-  ]) func `an encoded URL hides only its own secrets`(words: String, shown: String) {
+  ]) func `redacts an encoded URL only if it contains a secret`(words: String, shown: String) {
     #expect(redaction(text: words) == shown)
   }
 
@@ -367,7 +367,7 @@ import Testing
   }
 
   @Test(arguments: ["Basic", "bearer", "Digest", "Negotiate", "DPoP"])
-  func `recognizes a credential in any field by its scheme`(scheme: String) {
+  func `recognizes a credential in any field by its authentication scheme`(scheme: String) {
     for name in ["X-Upstream", "Via-Proxy"] {
       let field = HTTPHeaders.Field(HTTPHeaderName(name), "\(scheme) s3cret+/=")
       #expect(redaction.value(of: field) == "\(scheme) <redacted>")

@@ -14,7 +14,7 @@ import Testing
   ]
 
   @Test(arguments: 0..<20)
-  func `text that the filter clears is not changed by a full redaction`(_ seed: Int) {
+  func `a full redaction does not change text that the filter clears`(_ seed: Int) {
     var chance = SeededGenerator(seed: UInt64(seed))
     let policies = [
       Redaction.standard, .none, Redaction(headers: [], fields: ["name", "x1"], fragments: ["ret", "ses_sion"]),
@@ -25,7 +25,7 @@ import Testing
         Self.pieces.randomElement(using: &chance) ?? ""
       }.joined()
       for policy in policies {
-        // The filter alone: `names.clears` clears no text after another test has learned a name.
+        // Use the filter directly, because `names.clears` clears no text after another test has learned a name.
         guard policy.names.filter.clears(text) else { continue }
         cleared += 1
         #expect(policy.inFull(text: text) == text && policy.inFull(address: text) == text, "\(text)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Errand
 
-/// Secret names, and names that only look secret, in every place.
+/// Secret names, and names that only look secret, in all kinds of text.
 @Suite(.timeLimit(.minutes(1))) struct SecretNamesTests {
   private let redaction = Redaction.standard
 
