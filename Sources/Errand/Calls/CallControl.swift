@@ -2,20 +2,15 @@ import ErrandFoundation
 
 /// Controls a call from a handle: pauses it and receives its events and progress.
 final class CallControl: TaskObserver {
-  let gate = PauseGate()
-  /// The number of the ``CallRegistry/Work`` that the call belongs to, if any.
-  let work: Int?
-  /// The call's place in its serial queue.
-  let place: SerialQueues.Place?
+  let gate: PauseGate
   let onProgress: @Sendable (TransferProgress) -> Void
   private let onEvent: @Sendable (TaskEvent) -> Void
 
   init(
-    work: Int? = nil, place: SerialQueues.Place? = nil, _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
-    onProgress: @escaping @Sendable (TransferProgress) -> Void = { _ in }
+    _ gate: PauseGate, _ onEvent: @escaping @Sendable (TaskEvent) -> Void,
+    onProgress: @escaping @Sendable (TransferProgress) -> Void
   ) {
-    self.work = work
-    self.place = place
+    self.gate = gate
     self.onEvent = onEvent
     self.onProgress = onProgress
   }

@@ -1,7 +1,5 @@
-/// A started task's state, derived from its call's events and its handle's commands. It has no side effects.
+/// A run's state, derived from its call's events and its handle's commands. It has no side effects.
 struct HandleProgress {
-  /// The number of runs so far. Events from earlier runs are ignored.
-  private(set) var round = 1
   private var underlying = TaskHandleState.waiting
   private var isPaused = false
 
@@ -31,12 +29,5 @@ struct HandleProgress {
     return true
   }
 
-  /// Begins the next run. Returns `false` unless the previous run failed or was cancelled.
-  mutating func retry() -> Bool {
-    guard underlying == .failed || underlying == .cancelled else { return false }
-    round += 1
-    underlying = .waiting
-    isPaused = false
-    return true
-  }
+  var canBeRetried: Bool { underlying == .failed || underlying == .cancelled }
 }

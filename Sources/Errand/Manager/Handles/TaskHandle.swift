@@ -17,7 +17,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   }
 
   deinit {
-    if lifetime == .scoped { work.cancel() }
+    if lifetime == .scoped { work.run.cancel() }
     work.release()
   }
 
@@ -25,7 +25,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public var scoped: TaskHandle<Value> { TaskHandle(work, .scoped) }
 
   /// The task's state.
-  public var state: TaskHandleState { work.handleState }
+  public var state: TaskHandleState { work.run.handleState }
 
   /// The task's result. Reading it waits until the call has ended.
   ///
@@ -36,7 +36,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   public var value: Value {
     get async throws {
       defer { withExtendedLifetime(self) {} }  // keeps a scoped call running while its value is awaited
-      return try await work.value()
+      return try await work.run.value()
     }
   }
 
@@ -45,7 +45,7 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Every access returns a new stream. The stream begins with the earlier events and buffers the newest 1,000 unread
   /// events. If there are more than 1,000 earlier events, it begins with the first 999 and the last. It does not retain
   /// the handle: keep a ``scoped`` handle as long as its call should run.
-  public var events: AsyncStream<TaskEvent> { work.events() }
+  public var events: AsyncStream<TaskEvent> { work.run.events() }
 
   /// The progress of the request and response bodies, starting with the latest update. The stream ends with the call.
   ///
@@ -54,10 +54,10 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   /// Updates arrive at most 20 times a second, and at the end of each body. A slow reader receives only the latest
   /// update. Every access returns a new stream, which does not retain the handle. A call that shares another call's
   /// request does not report progress.
-  public var progress: AsyncStream<TransferProgress> { work.transfers() }
+  public var progress: AsyncStream<TransferProgress> { work.run.transfers() }
 
   /// Cancels the call, which then throws `CancellationError`. Does nothing if the call has ended.
-  public func cancel() { work.cancel() }
+  public func cancel() { work.run.cancel() }
 
   /// Pauses the call before its next attempt, or while the response body is being read.
   ///
@@ -71,13 +71,13 @@ public final class TaskHandle<Value: Sendable>: Sendable {
   ///
   /// - Returns: Whether the call was paused. `false` if it was already paused or had ended.
   @discardableResult
-  public func pause() -> Bool { work.pause() }
+  public func pause() -> Bool { work.run.pause() }
 
   /// Resumes a paused call where it stopped. The next attempt's request is built after the call is resumed.
   ///
   /// - Returns: Whether the call was resumed. `false` if it was not paused.
   @discardableResult
-  public func resume() -> Bool { work.resume() }
+  public func resume() -> Bool { work.run.resume() }
 
   /// Runs the task again after it failed or was cancelled. The handle then refers to the new call, which uses the
   /// server's current settings and tokens. If another user has signed in since, don't retry the handles of the previous

@@ -53,12 +53,9 @@ extension TaskManager {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
     let operation = OperationKey()  // another run repeats the same operation
-    let work = HandleWork<Value>(of: { ServerDefault.$scoped.withValue(scoped) { task.plan } }) { plan, control in
+    let work = HandleWork<Value>(of: { ServerDefault.$scoped.withValue(scoped) { task.plan } }) { plan in
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = plan
-        plan.control = control
-        plan.transfer = control.work
-        plan.place = control.place
         plan.operation = operation
         return try await Call.perform(plan, delivery, finish: finish)
       }

@@ -44,15 +44,15 @@ import Testing
     #expect(progress.state == .cancelled && !isResumedAgain)
   }
 
-  @Test func `retry starts a new round only after a failure or cancellation`() {
+  @Test func `only a failed or cancelled call can be retried`() {
     var progress = HandleProgress()
-    let early = [progress.retry(), progress.pause()]
-    progress.note(.callEnded(.failed("x")))
-    let late = progress.retry()
-    #expect(early == [false, true] && late)
-    #expect(progress.round == 2 && progress.state == .waiting)
-    progress.note(.callEnded(.succeeded(nil)))
-    let last = progress.retry()
-    #expect(!last)
+    #expect(!progress.canBeRetried)
+    let isPaused = progress.pause()
+    #expect(isPaused && !progress.canBeRetried)
+    for (outcome, canBeRetried) in [(CallOutcome.failed("x"), true), (.cancelled, true), (.succeeded(nil), false)] {
+      var progress = HandleProgress()
+      progress.note(.callEnded(outcome))
+      #expect(progress.canBeRetried == canBeRetried)
+    }
   }
 }
