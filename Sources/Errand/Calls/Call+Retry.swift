@@ -53,7 +53,7 @@ extension Call {
       guard request.isRepeatable(plan.idempotency) else { return Self.onceOnly(request.method) }
       if let method = attempt.sent.onceOnly { return Self.onceOnly(method) }
     }
-    if let remaining = [remaining, plan.remainingOfWaiters?()].compactMap(\.self).min(), delay >= remaining {
+    if let remaining = [remaining, plan.waiters?()].compactMap(\.self).min(), delay >= remaining {
       return "the call's deadline would expire during the retry delay of \(delay.formattedSeconds)"
     }
     // An unsent request puts no load on the server. If the previous retry was not sent, its payment is still valid.
@@ -64,7 +64,7 @@ extension Call {
 
   /// Whether the server refused a token request without processing it.
   private func isUnprocessed(_ error: TaskError) -> Bool {
-    plan.tokenRetry != nil && TokenRetry.isUnprocessed(error.status)
+    if case .token(isRetried: true, _) = plan.role { TokenRetry.isUnprocessed(error.status) } else { false }
   }
 
   /// Returns the error, marked as unsent only if no attempt was sent.
@@ -94,7 +94,7 @@ extension Call {
     defer { trace.note(.delayEnded) }
     try await manager.clock.sleep(for: delay)
     // No call is waiting for this one anymore.
-    if let remaining = plan.remainingOfWaiters?(), remaining <= .zero { throw error }
+    if let remaining = plan.waiters?(), remaining <= .zero { throw error }
     try await waitWhilePaused()
   }
 }

@@ -52,7 +52,7 @@ package final class CallRegistry: ActivitySource {
   @discardableResult
   func cancel(where wanted: (TaskPlan) -> Bool) -> Int {
     let (all, works) = state.withLock { (Array($0.calls.values), $0.works) }
-    let calls = all.filter { !$0.plan.belongsToWaiters && wanted($0.plan) }
+    let calls = all.filter { $0.plan.waiters == nil && wanted($0.plan) }
     let ended = works.filter { wanted($0.value.plan) && $0.value.cancel() }
     for call in calls { call.cancel() }
     return ended.count

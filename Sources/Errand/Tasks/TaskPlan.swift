@@ -101,11 +101,6 @@ public struct TaskPlan: Sendable {
   /// The place in the serial queue, if the call entered it before it started.
   var place: SerialQueues.Place?
   var role = Role.described
-  /// If other calls wait for this call, the longest time left until one of their deadlines: `nil` if a call has no
-  /// deadline, zero if no call is waiting.
-  var remainingOfWaiters: (@Sendable () -> Duration?)?
-  /// How the call's token request is retried. `nil` for other calls.
-  var tokenRetry: TokenRetry?
 
   /// Creates a plan for a task without modifiers.
   public init<Described: ServerTask>(_ task: Described) {
@@ -203,19 +198,33 @@ public struct TaskPlan: Sendable {
   enum Role {
     /// The app runs a task.
     case described
-    /// Other calls need a token.
-    case token
+    /// Other calls need a token. `isRetried` tells whether a refused request is retried if it was not processed.
+    case token(isRetried: Bool, waiters: Waiters)
     /// Several calls share one request.
-    case shared
+    case shared(waiters: Waiters)
     /// A stored response must be validated in the background.
     case validation
   }
 
-  /// Whether this is an internal call, hidden from hooks and statistics.
-  var isInternal: Bool { role == .shared || role == .validation }
+  /// Returns the longest time left until a deadline of the calls that wait for this call: `nil` if one of them has no
+  /// deadline, zero if no call is waiting.
+  typealias Waiters = @Sendable () -> Duration?
 
-  /// Whether other calls wait for this call, and only their cancellation can end it early.
-  var belongsToWaiters: Bool { role == .token || role == .shared }
+  /// Whether this is an internal call, hidden from hooks and statistics.
+  var isInternal: Bool {
+    switch role {
+    case .described, .token: false
+    case .shared, .validation: true
+    }
+  }
+
+  /// The calls that wait for this call. Only their cancellation can end it early.
+  var waiters: Waiters? {
+    switch role {
+    case .token(_, let waiters), .shared(let waiters): waiters
+    case .described, .validation: nil
+    }
+  }
 
   /// Returns the plan for an internal call, without a serial queue, control or progress.
   func asInternal(_ role: Role) -> TaskPlan {

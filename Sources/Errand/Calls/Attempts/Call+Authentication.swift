@@ -160,10 +160,8 @@ extension Call {
       .none, configuration: snapshot.configuration.forTokens, transport: transport, manager: manager,
       asDefault: false, environment: [:])
     var plan = TokenTask(server: server, request: request).plan
-    plan.role = .token
-    plan.remainingOfWaiters = remaining
+    plan.role = .token(isRetried: retry != nil, waiters: remaining)
     if let retry {
-      plan.tokenRetry = retry
       var policy = retry.policy.isInherited ? server.configuration.retryPolicy : retry.policy
       policy.maximumUploadDelay = min(policy.maximumUploadDelay, policy.maximumDownloadDelay)  // calls wait for it
       plan.retryPolicy = policy
@@ -171,57 +169,5 @@ extension Call {
       plan.acceptedStatuses = .any  // returned after the last retry
     }
     return try await Call.perform(plan, .memory) { $0.response }
-  }
-}
-
-struct TokenTask: ServerTask {
-  let server: Server
-  let request: HTTPRequest
-
-  var url: URL { request.url }
-  var httpMethod: HTTPMethod { request.method }
-  var headers: HTTPHeaders { request.headers }
-  var priority: CallPriority { .urgent }
-  var acceptedStatuses: AcceptedStatuses { .all }
-  var echoStyle: EchoStyle { .none }
-  var recordingStyle: RecordingStyle { .url }
-  var authentication: Authentication { .none }
-  /// Secrets must only be sent to the configured URL.
-  var redirectPolicy: RedirectPolicy { .refuse }
-  var cookiePolicy: CookiePolicy { .none }
-
-  func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody { request.body }
-}
-
-extension ServerConfiguration {
-  private static let largestTokenAnswer = 1 << 20
-
-  /// The settings for token requests: limits, security, logging and recording, but no hooks, steps or server header
-  /// fields.
-  var forTokens: ServerConfiguration {
-    var settings = ServerConfiguration()
-    settings.standardHeaders = [:]
-    settings.insecureHosts = insecureHosts
-    settings.pins = pins
-    settings.userAgent = userAgent
-    settings.userAgentProvider = userAgentProvider
-    settings.defaultTimeout = defaultTimeout
-    settings.timeouts = timeouts
-    settings.retryPolicy = retryPolicy
-    settings.circuitBreaker = circuitBreaker
-    settings.allowsExpensiveNetworkAccess = allowsExpensiveNetworkAccess
-    settings.allowsConstrainedNetworkAccess = allowsConstrainedNetworkAccess
-    settings.waitsForConnectivity = waitsForConnectivity
-    settings.reachability = reachability
-    settings.connectivityTimeout = connectivityTimeout
-    settings.observers = observers
-    settings.recorders = recorders
-    settings.logStyle = logStyle
-    settings.logOptions = logOptions
-    settings.log = log
-    settings.redaction = redaction
-    settings.addressPolicy = addressPolicy
-    settings.maximumBodySize = min(maximumBodySize, Self.largestTokenAnswer)
-    return settings
   }
 }

@@ -122,8 +122,7 @@ extension Flight.Seat {
 extension Call {
   /// Creates the internal call that sends the shared request. It doesn't call hooks and has no deadline.
   fileprivate convenience init(sharing call: Call, remaining: @escaping @Sendable () -> Duration?) {
-    var plan = call.plan.asInternal(.shared)
-    plan.remainingOfWaiters = remaining
+    var plan = call.plan.asInternal(.shared(waiters: remaining))
     plan.timeouts.call = .unlimited  // `nil` would inherit the server's limit
     plan.keep(call.snapshot, call.ownAuthentication)
     self.init(plan, .memory)
