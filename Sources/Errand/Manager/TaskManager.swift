@@ -103,24 +103,13 @@ public actor TaskManager {
 
   /// Waits between two calls with the same plan. Cancelling the plan's calls also cancels the wait.
   nonisolated func sleep(for time: Duration, in plan: TaskPlan) async throws {
-    let state = Lock<(wait: Task<Void, any Error>?, isCancelled: Bool)>((nil, false))
-    // Register before waiting, so that the wait can always be cancelled.
+    let wait = Task { [clock] in try await clock.sleep(for: time) }
     let work = calls.enter(
       CallRegistry.Work(plan: plan) {
-        let wait = state.withLock { state in
-          state.isCancelled = true
-          return state.wait
-        }
-        wait?.cancel()
+        wait.cancel()
         return true
       })
     defer { calls.leave(work) }
-    let wait = Task { [clock] in try await clock.sleep(for: time) }
-    let isCancelled = state.withLock { state in
-      state.wait = wait
-      return state.isCancelled
-    }
-    if isCancelled { wait.cancel() }
     try await withTaskCancellationHandler {
       try await wait.value
     } onCancel: {

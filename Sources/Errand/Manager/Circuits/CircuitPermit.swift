@@ -5,7 +5,7 @@ final class CircuitPermit: Sendable {
   private let host: Origin
   private let permit: Circuit.Permit
   private let settings: CircuitBreaker
-  private let isOpen = Lock(true)
+  private let isOver = Flag()
 
   init(_ registry: CircuitRegistry, _ host: Origin, _ permit: Circuit.Permit, _ settings: CircuitBreaker) {
     self.registry = registry
@@ -20,11 +20,7 @@ final class CircuitPermit: Sendable {
   func endProbe(_ status: HTTPStatus) { if permit.isProbe { end(Circuit.Result(status, .complete)) } }
 
   func end(_ result: Circuit.Result) {
-    let isFirst = isOpen.withLock { isOpen in
-      defer { isOpen = false }
-      return isOpen
-    }
-    if isFirst { registry.leave(host, permit, result, settings) }
+    if isOver.end() { registry.leave(host, permit, result, settings) }
   }
 }
 

@@ -2,7 +2,7 @@
 final class RetryPayment: Sendable {
   private let budgets: RetryBudgets
   private let host: Origin
-  private let isUsed = Lock(false)
+  private let isOver = Flag()
 
   init(_ budgets: RetryBudgets, _ host: Origin) {
     self.budgets = budgets
@@ -10,8 +10,8 @@ final class RetryPayment: Sendable {
   }
 
   deinit {
-    if !isUsed.withLock({ $0 }) { budgets.giveBack(for: host) }
+    if isOver.end() { budgets.giveBack(for: host) }
   }
 
-  func use() { isUsed.withLock { $0 = true } }
+  func use() { isOver.end() }
 }
