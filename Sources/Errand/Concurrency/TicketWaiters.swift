@@ -20,6 +20,4 @@ struct TicketWaiters {
     early[ticket] = hasTurn
     return nil
   }
-
-  mutating func forget(_ ticket: Int) -> Bool? { early.removeValue(forKey: ticket) }
 }

@@ -16,6 +16,8 @@ extension Attempt {
       case first(onSent: @Sendable () -> Void)
       /// A hedge never waits for a slot: the slot it would get may be that of the first request.
       case hedge
+
+      var mayWait: Bool { if case .hedge = self { false } else { true } }
     }
 
     private var call: Call { attempt.call }
@@ -27,8 +29,8 @@ extension Attempt {
     /// begins.
     func run() async throws -> HTTPResponse {
       call.noteRequest(request, of: attempt.number)
-      let (manager, priority) = (call.manager, call.plan.priority)
-      var queued: Duration?
+      let (manager, priority, limit) = (call.manager, call.plan.priority, call.timeouts.queue)
+      var queuedAt: Duration?
       var hasSlot = false
       do {
         let host = try call.sendableOrigin(of: request)
@@ -37,53 +39,47 @@ extension Attempt {
         var permit: StreamPermit?
         defer { withExtendedLifetime(permit) {} }
         if call.delivery.isStream || request.body.isProduced {
-          permit = try await manager.streams.permit(at: host, priority) { try await wait($0, &queued) }
+          permit = try await manager.streams.permit(at: host, priority, within: limit) { enterQueue(&queuedAt) }
         }
-        if request.body.isProduced {
-          try await manager.admission.withSlot(at: host, priority) {
-            try await wait($0, &queued)
-          } exchange: {
-          }
+        // The limit applies to both waits together.
+        let rest = limit.map { limit in limit - (queuedAt.map { call.trace.elapsed - $0 } ?? .zero) }
+        let response = try await manager.admission.withSlot(at: host, priority, within: rest, mayWait: race.mayWait) {
+          enterQueue(&queuedAt)
+        } exchange: { () -> HTTPResponse? in
           hasSlot = true
-          return try await begin(at: host, after: queued).run(permit)
+          return request.body.isProduced ? nil : try await begin(at: host, queuedAt).run(permit)
         }
-        return try await manager.admission.withSlot(at: host, priority) {
-          try await wait($0, &queued)
-        } exchange: {
-          hasSlot = true
-          return try await begin(at: host, after: queued).run(permit)
-        }
+        if let response { return response }
+        return try await begin(at: host, queuedAt).run(permit)
       } catch {
         if hasSlot { throw error }
-        if let queued {
+        if let queuedAt {
+          let queued = call.trace.elapsed - queuedAt
           attempt.noteWait(queued)
           call.trace.note(.leftQueue(after: queued))
         }
         attempt.add(.nothing)
+        let error = relimited(error, to: limit)
         note(error, isDeadline: error is CancellationError && call.hasExpired)
         throw error
       }
     }
 
-    /// Waits in the queue for at most the queue timeout. `queued` is the total time of this wait and the previous one.
-    private func wait(_ wait: @escaping @Sendable () async throws -> Void, _ queued: inout Duration?) async throws {
-      if case .hedge = race {
-        throw TaskError(.queueFull, "no slot is free for a hedge", phase: .waiting, wasNotSent: true)
-      }
-      let start = call.trace.elapsed
-      if queued == nil { call.trace.note(.queued) }
-      let before = queued ?? .zero
-      defer { queued = before + call.trace.elapsed - start }
-      guard let limit = call.timeouts.queue else { return try await wait() }
-      do {
-        try await call.manager.clock.limiting(max(.zero, limit - before), .queue, phase: .waiting, wait)
-      } catch let error as TaskError where error.timer == .queue && before > .zero {
-        throw error.relimited(to: limit)
-      }
+    private func enterQueue(_ queuedAt: inout Duration?) {
+      guard queuedAt == nil else { return }
+      call.trace.note(.queued)
+      queuedAt = call.trace.elapsed
     }
 
-    private func begin(at host: Origin, after queued: Duration?) throws -> Admitted {
-      if let queued {
+    /// Returns the error with the queue timeout instead of the rest of it.
+    private func relimited(_ error: any Error, to limit: Duration?) -> any Error {
+      guard let limit, let late = error as? TaskError, late.timer == .queue, late.limit != limit else { return error }
+      return late.relimited(to: limit)
+    }
+
+    private func begin(at host: Origin, _ queuedAt: Duration?) throws -> Admitted {
+      if let queuedAt {
+        let queued = call.trace.elapsed - queuedAt
         attempt.noteWait(queued)
         call.trace.note(.admitted(after: queued))
       }

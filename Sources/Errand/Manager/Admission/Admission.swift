@@ -13,7 +13,7 @@ struct Admission {
   enum Decision: Equatable {
     case start
     case wait
-    /// The queue is full (``ThrottleLimits/maximumWaiting``).
+    /// The call must not wait, or the queue is full (``ThrottleLimits/maximumWaiting``).
     case refuse
   }
 
@@ -44,7 +44,7 @@ struct Admission {
   /// Requests a slot for `host`. If the call has to wait, the ticket is its place in the queue. Every ticket must be
   /// greater than the previous one.
   mutating func enter(
-    _ ticket: Ticket, host: Origin, priority: CallPriority, at now: Duration = .zero
+    _ ticket: Ticket, host: Origin, priority: CallPriority, mayWait: Bool = true, at now: Duration = .zero
   ) -> Decision {
     // Mutate in place: copying a host's queues is O(n).
     let place = hosts.enter(host)
@@ -54,7 +54,7 @@ struct Admission {
       return .start
     }
     defer { settle(host, place, at: now) }
-    if limits.maximumWaiting > 0, waiting >= limits.maximumWaiting { return .refuse }
+    if !mayWait || (limits.maximumWaiting > 0 && waiting >= limits.maximumWaiting) { return .refuse }
     hosts[place].append(ticket, priority.rawValue, since: now)
     waiting += 1
     return .wait

@@ -16,9 +16,6 @@ final class AdmissionGate: Sendable {
     }
   }
 
-  /// Runs a wait in the queue. Throws if the time limit expires or the call is cancelled.
-  typealias Line = (_ wait: @escaping @Sendable () async throws -> Void) async throws -> Void
-
   private let clock: CallClock
   private let state: Lock<State>
 
@@ -31,48 +28,52 @@ final class AdmissionGate: Sendable {
 
   /// Runs one exchange in a slot of its host. This is the only way to hold a slot.
   ///
-  /// If all slots are taken, `line` runs the wait. `exchange` must not await app code. Throws ``TaskError`` with code
-  /// `.queueFull` if too many calls are waiting, or any error thrown by `line` or `exchange`.
+  /// If all slots are taken, calls `onWait` and waits for up to `limit`. `exchange` must not await app code.
+  ///
+  /// Throws ``TaskError`` with code `.queueFull` if the call must not wait or too many calls are waiting, or with code
+  /// `.timedOut` if the limit expires. Throws `CancellationError` if the surrounding task is cancelled during the wait,
+  /// and any error thrown by `exchange`.
   func withSlot<Result>(
-    at host: Origin, _ priority: CallPriority, line: Line, exchange: () async throws -> Result
+    at host: Origin, _ priority: CallPriority, within limit: Duration?, mayWait: Bool = true, onWait: () -> Void,
+    exchange: () async throws -> Result
   ) async throws -> Result {
-    try await enter(host, priority, line)
+    try await enter(host, priority, within: limit, mayWait: mayWait, onWait)
     defer { leave(host) }
     return try await exchange()
   }
 
   /// Returns a permit for a stream at `host`. The permit is released with its last reference. Throws the same errors as
-  /// ``withSlot(at:_:line:exchange:)``.
-  func permit(at host: Origin, _ priority: CallPriority, line: Line) async throws -> StreamPermit {
-    try await enter(host, priority, line)
+  /// ``withSlot(at:_:within:mayWait:onWait:exchange:)``.
+  func permit(
+    at host: Origin, _ priority: CallPriority, within limit: Duration?, onWait: () -> Void
+  ) async throws -> StreamPermit {
+    try await enter(host, priority, within: limit, mayWait: true, onWait)
     return StreamPermit(self, host)
   }
 
-  private func enter(_ host: Origin, _ priority: CallPriority, _ line: Line) async throws {
-    guard let ticket = try ticket(host, priority) else { return }
-    let isAdmitted = Lock(false)
-    do {
-      try await line { [self] in
-        try await wait(ticket, host)
-        isAdmitted.withLock { $0 = true }
-      }
-    } catch {
-      if isAdmitted.withLock({ $0 }) || giveUp(ticket, host) { leave(host) }
-      throw error
-    }
+  private func enter(
+    _ host: Origin, _ priority: CallPriority, within limit: Duration?, mayWait: Bool, _ onWait: () -> Void
+  ) async throws {
+    guard let ticket = try ticket(host, priority, mayWait: mayWait) else { return }
+    onWait()
+    // Throws only if the call was not admitted, even if it is admitted while the limit expires.
+    try await clock.limiting(limit, .queue, phase: .waiting) { [self] in try await wait(ticket, host) }
   }
 
   /// Enters the queue and returns a ticket. Returns `nil` if a slot was free and has been taken.
-  private func ticket(_ host: Origin, _ priority: CallPriority) throws -> Admission.Ticket? {
+  private func ticket(_ host: Origin, _ priority: CallPriority, mayWait: Bool) throws -> Admission.Ticket? {
     let now = clock.now
     let (ticket, decision) = state.withLock { state in
       state.nextTicket += 1
       let ticket = state.nextTicket
-      return (ticket, state.admission.enter(ticket, host: host, priority: priority, at: now))
+      return (ticket, state.admission.enter(ticket, host: host, priority: priority, mayWait: mayWait, at: now))
     }
     switch decision {
     case .start: return nil
     case .refuse:
+      guard mayWait else {
+        throw TaskError(.queueFull, "no slot is free for a hedge", phase: .waiting, wasNotSent: true)
+      }
       throw TaskError(
         .queueFull, "the queue is full: \(limits.maximumWaiting) attempts are waiting (ThrottleLimits.maximumWaiting)",
         phase: .waiting, wasNotSent: true)
@@ -116,15 +117,6 @@ final class AdmissionGate: Sendable {
       state.admission.abandon(ticket, host: host, at: now) ? state.waiters.decide(ticket, hasTurn: false) : nil
     }
     waiter?.resume(returning: false)
-  }
-
-  /// Leaves the queue after a wait that failed or never started. Returns whether the waiter was admitted in the
-  /// meantime.
-  private func giveUp(_ ticket: Admission.Ticket, _ host: Origin) -> Bool {
-    let now = clock.now
-    return state.withLock { state in
-      !state.admission.abandon(ticket, host: host, at: now) && state.waiters.forget(ticket) == true
-    }
   }
 
   fileprivate func leave(_ host: Origin) { change { $0.leave(host: host, at: $1) } }

@@ -24,7 +24,7 @@ import Testing
 
   @Test func `releases a permit when its last reference is released`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 2))
-    var permit: StreamPermit? = try await gate.permit(at: host, .normal) { try await $0() }
+    var permit: StreamPermit? = try await gate.permit(at: host, .normal, within: nil) {}
     var same = permit
     permit = nil
     #expect(same != nil && gate.running == 1)
@@ -45,43 +45,38 @@ import Testing
     #expect(gate.running == 0)
   }
 
-  @Test func `releases a slot that is granted while the wait fails`() async throws {
-    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
-    let isWaiting = Gate()
-    let holder = Task { [host] in try await gate.withSlot(at: host) { await isWaiting.wait() } }
-    #expect(await eventually { gate.running == 1 })
-    await #expect(throws: CancellationError.self) {
-      try await gate.withSlot(at: host, .normal) { wait in
-        isWaiting.open()
-        try await wait()
-        throw CancellationError()
-      } exchange: {
+  @Test(arguments: [true, false]) func `never loses a slot that is granted while the time limit expires`(
+    isAdmittedFirst: Bool
+  ) async throws {
+    let clock = ManualClock()
+    let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1), clock: CallClock(clock))
+    for _ in 0..<200 {
+      let (isWaiting, mayEnd) = (Gate(), Gate())
+      let holder = Task { [host] in try await gate.withSlot(at: host) { await mayEnd.wait() } }
+      #expect(await eventually { gate.running == 1 })
+      let waiter = Task { [host] in
+        try await gate.withSlot(at: host, within: .seconds(1), waiting: { isWaiting.open() }) {}
       }
+      await isWaiting.wait()
+      await clock.sleepers(count: 1)
+      if isAdmittedFirst { mayEnd.open() }
+      clock.advance(by: .seconds(1))
+      mayEnd.open()
+      if case .failure(let error) = await waiter.result { #expect((error as? TaskError)?.timer == .queue) }
+      try await holder.value
+      #expect(gate.running == 0 && gate.waiting == 0)
     }
-    try await holder.value
-    #expect(gate.running == 0 && gate.waiting == 0)
   }
 
-  @Test(arguments: [true, false]) func `releases a queue entry if its waiter no longer exists`(isAdmitted: Bool)
-    async throws
-  {
+  @Test func `a call that must not wait gets no slot and leaves no queue entry`() async throws {
     let gate = AdmissionGate(limits: ThrottleLimits(perHost: 1))
-    let mayEnd = Gate()
-    let holder = Task { [host] in try await gate.withSlot(at: host) { await mayEnd.wait() } }
-    #expect(await eventually { gate.running == 1 })
-    await #expect(throws: CancellationError.self) {
-      try await gate.withSlot(at: host, .normal) { _ in
-        if isAdmitted {
-          mayEnd.open()
-          try await holder.value
-        }
-        throw CancellationError()
-      } exchange: {
+    try await gate.withSlot(at: host) {
+      let error = await #expect(throws: TaskError.self) {
+        try await gate.withSlot(at: host, .normal, within: nil, mayWait: false, onWait: { Issue.record("waits") }) {}
       }
+      #expect(error?.code == .queueFull && gate.running == 1 && gate.waiting == 0)
     }
-    mayEnd.open()
-    try await holder.value
-    #expect(gate.running == 0 && gate.waiting == 0)
+    try await gate.withSlot(at: host, .normal, within: nil, mayWait: false, onWait: {}) { #expect(gate.running == 1) }
   }
 
   @Test(arguments: 1...10) func `cancelling at any time releases all slots and waiters`(seed: UInt64)
@@ -110,13 +105,9 @@ import Testing
 extension AdmissionGate {
   /// Runs `body` in a slot. Calls `waiting` if all slots are taken.
   fileprivate func withSlot(
-    at host: Origin, priority: CallPriority = .normal, waiting: () -> Void = {}, _ body: () async throws -> Void
+    at host: Origin, priority: CallPriority = .normal, within limit: Duration? = nil, waiting: () -> Void = {},
+    _ body: () async throws -> Void
   ) async throws {
-    try await withSlot(at: host, priority) { wait in
-      waiting()
-      try await wait()
-    } exchange: {
-      try await body()
-    }
+    try await withSlot(at: host, priority, within: limit, onWait: waiting, exchange: body)
   }
 }
