@@ -31,8 +31,10 @@ extension Call {
     stream outcome: Answer, finish: @Sendable (Answer) async throws -> Value
   ) async throws -> Value {
     do {
-      try await plan.task.postProcess(response: outcome.response)
-      return try await finish(outcome)
+      if callsHooks { try await plan.task.postProcess(response: outcome.response) }
+      let value = try await finish(outcome)
+      try handOver(outcome.response)
+      return value
     } catch {
       outcome.response.body.cancel()  // ends the attempt before the call ends
       throw error

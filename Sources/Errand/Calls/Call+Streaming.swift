@@ -1,16 +1,13 @@
 extension Call {
   /// Runs a call and returns its response, whose body the caller reads.
   static func stream(_ plan: consuming TaskPlan) async throws -> HTTPResponse {
-    try await perform(plan, .stream) { outcome in
-      try outcome.call.handOver(outcome.response)
-      return outcome.response
-    }
+    try await perform(plan, .stream) { $0.response }
   }
 
   /// Hands the body over to the caller. The call ends when the body does and can be cancelled until then. Throws
   /// `CancellationError` if the call has already been cancelled, and ``HTTPBodyConsumedError`` if a step has read part
   /// of the body.
-  package func handOver(_ response: HTTPResponse) throws {
+  func handOver(_ response: HTTPResponse) throws {
     let body = response.body
     try body.checkWhole()
     let status = response.status

@@ -147,10 +147,7 @@ actor DownloadRun {
   }
 
   @concurrent private static func perform(_ call: Call) async throws -> HTTPResponse {
-    try await call.perform { outcome in
-      try outcome.call.handOver(outcome.response)
-      return outcome.response
-    }
+    try await call.perform { $0.response }
   }
 
   /// Builds the task again and requests the entire file or the missing bytes of the known version.

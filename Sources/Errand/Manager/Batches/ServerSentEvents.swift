@@ -182,10 +182,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
       if !id.isEmpty { plan.eventOrigins = numberedBy }
       origin = EventOrigin()  // later errors do not belong to the previous call
       do {
-        let (response, call) = try await Call.perform(plan, .stream) { outcome in
-          try outcome.call.handOver(outcome.response)
-          return (outcome.response, outcome.call)
-        }
+        let (response, call) = try await Call.perform(plan, .stream) { ($0.response, $0.call) }
         origin = EventOrigin { call.explained($0) }
         guard response.status != .noContent else { return end() }
         try Self.check(response, plan)
