@@ -6,24 +6,68 @@ package struct Answer: Sendable {
   package var response: HTTPResponse
   /// Whether the call accepts the status. A response with any other status may be retried, and never replaces a file.
   let isSuccess: Bool
-  /// The bytes of the body. Empty if the body was discarded, written to a file or left for the caller to read.
-  package var data = Data()
-  var size = 0
-  /// The bytes to echo and record if the body is not kept.
-  var shown: Data?
-  /// Whether the body has been read. `false` if the caller reads it, or if a step answered the request.
-  var isRead = false
+  var content: Content
   /// An attempt that has not ended yet, because its status is not accepted and its body is unread.
   var unfinished: Attempt?
   /// Whether the `verify` hooks have accepted the head.
   var isVerified = false
+  /// Whether the cache has started to store the response.
+  var isStored = false
+  /// How a 304 or HEAD response may update stored responses. `nil` for other responses, or if a step answered.
+  var update: CacheUpdate?
   var file: URL?
 
-  package init(_ call: Call, _ response: consuming HTTPResponse, isRead: Bool = false) {
+  /// The body, as far as the call has read it.
+  enum Content: Sendable {
+    /// The caller reads the body, or a step answered the request.
+    case unread
+    case memory(Data)
+    /// `shown` is the part to echo and record. `nil` if nothing is shown.
+    case discarded(size: Int, shown: Data?)
+    case file(size: Int)
+  }
+
+  package init(_ call: Call, _ response: consuming HTTPResponse) { self.init(call, response, .unread) }
+
+  init(_ call: Call, _ response: consuming HTTPResponse, _ content: Content) {
     self.call = call
     isSuccess = call.plan.acceptedStatuses.contains(response.status)
     self.response = response
-    self.isRead = isRead
+    self.content = content
+  }
+
+  /// The bytes of the body. Empty if the body was discarded, written to a file or left for the caller to read.
+  package var data: Data { if case .memory(let data) = content { data } else { Data() } }
+
+  var size: Int {
+    switch content {
+    case .unread: 0
+    case .memory(let data): data.count
+    case .discarded(let size, _), .file(let size): size
+    }
+  }
+
+  /// The bytes to echo and record. `nil` if the body has not been read.
+  var shown: Data? {
+    switch content {
+    case .unread: nil
+    case .memory(let data): data
+    case .discarded(_, let shown): shown ?? Data()
+    case .file: Data()
+    }
+  }
+
+  var isRead: Bool { if case .unread = content { false } else { true } }
+
+  /// How the body is read.
+  var intake: Intake {
+    switch call.delivery {
+    case .memory where isAccepted && !isUnexpectedWhole: .data
+    case .stream where isAccepted: .head
+    case .discarded where isAccepted: .discard
+    case .file(let place) where isSuccess && isWhole: .file(place)
+    case .memory, .stream, .discarded, .file: .excerpt
+    }
   }
 
   var isAccepted: Bool {
@@ -50,11 +94,9 @@ package struct Answer: Sendable {
     default: true
     }
   }
-}
 
-extension Answer {
   /// Whether a part was requested but the server sent the entire body, which may be of any size.
-  var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
+  private var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
 typealias AttemptResult = Result<Answer, any Error>

@@ -4,44 +4,43 @@ extension Call {
   /// Reads the rest of an attempt's body as the delivery requires and returns the transfer timings. Afterwards, the
   /// outcome's body can be read again.
   func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
-    if !outcome.isAccepted || outcome.isUnexpectedWhole || (delivery.isFile && !(outcome.isSuccess && outcome.isWhole))
-    {
-      outcome.data = await excerpt(of: outcome.response.body)
-      try checkCancellation()  // the excerpt ends where it was cancelled
-      outcome.size = outcome.data.count
-      outcome.isRead = true
-      let body = outcome.response.body
-      outcome.response.body = HTTPResponseBody(outcome.data, trailers: body.trailers, timings: body.timings)
-    } else if let failure = outcome.response.body.failure {
-      throw failure
-    } else {
-      if delivery.isFile, hasAttemptSteps || outcome.response.body.written == nil { try verify(outcome.response) }
-      try await read(&outcome)
-      if delivery.isFile { outcome.isVerified = true }
+    switch outcome.intake {
+    case .excerpt: break  // read errors are ignored
+    case .data, .discard, .file, .head: if let failure = outcome.response.body.failure { throw failure }
     }
+    if case .file = outcome.intake {
+      if hasAttemptSteps || outcome.response.body.written == nil { try verify(outcome.response) }
+      outcome.isVerified = true
+    }
+    try await read(&outcome)
     return outcome.response.body.timings
   }
 
-  /// Reads an accepted response's body as the delivery requires, unless the exchange has already read it.
+  /// Reads the body, unless the exchange has already read it.
   func read(_ outcome: inout Answer) async throws {
     let body = outcome.response.body
-    switch delivery {
-    case .file(let place) where outcome.isSuccess:
-      if body.written == nil { outcome.response.body = try await write(outcome.response, to: place) }
-      outcome.size = outcome.response.body.written?.size ?? 0
-    case .discarded where body.isInMemory:  // read for a step or the cache
-      outcome.data = try await body.collect()
-      outcome.size = outcome.data.count
-    case .discarded:
+    switch outcome.intake {
+    case .data:
+      let data = try await gather(body)
+      try outcome.response.checkPart(size: data.count)
+      outcome.content = .memory(data)
+    case .excerpt:
+      let data = await excerpt(of: body)
+      try checkCancellation()  // the excerpt ends where it was cancelled
+      outcome.content = .memory(data)
+      outcome.response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
+    case .discard where body.isInMemory:  // read for a step or the cache
+      outcome.content = .memory(try await body.collect())
+    case .discard:
       let discarded = if let discarded = body.source as? DiscardedBody { discarded } else { try await drain(body) }
-      (outcome.size, outcome.shown) = (discarded.size, discarded.shown)
+      outcome.content = .discarded(size: discarded.size, shown: discarded.shown)
       outcome.response.body = discarded.body
-    case .memory, .file, .stream:
-      outcome.data = try await gather(body)
-      outcome.size = outcome.data.count
-      if case .memory = delivery { try outcome.response.checkPart(size: outcome.size) }
+    case .file(let place):
+      let written = if body.written == nil { try await write(outcome.response, to: place) } else { body }
+      outcome.content = .file(size: written.written?.size ?? 0)
+      outcome.response.body = written
+    case .head: break  // the caller reads the body
     }
-    outcome.isRead = true
   }
 
   func gather(_ body: HTTPResponseBody) async throws -> Data {
@@ -73,27 +72,22 @@ extension Call {
     if let excerpt = body.source as? Excerpt { return excerpt.all.prefix(limit) }  // a step may have read it
     // File downloads and streams have no time limit for the entire body, so the time for reading an excerpt is limited
     // here.
-    if !delivery.isInMemory, !body.isInMemory { return await excerptInTime(of: body, upTo: limit) }
-    var data = Data()
-    let chunks = body.makeAsyncIterator()
-    // Reads past the limit to find out whether the body ends there.
-    while data.count <= limit, let chunk = try? await chunks.next() {
-      data.append(chunk.prefix(limit + 1 - data.count))
-    }
-    body.cancel()
-    return data.prefix(limit)
+    return await beginning(of: body, upTo: limit, within: delivery.isInMemory ? nil : streamTimeouts.idle)
   }
 
-  private func excerptInTime(of body: HTTPResponseBody, upTo limit: Int) async -> Data {
-    let data = Lock(Data())
+  /// Reads up to `limit` bytes and discards the rest. Returns what it has read if the body fails or the time is over.
+  func beginning(of body: HTTPResponseBody, upTo limit: Int, within time: Duration?) async -> Data {
+    defer { body.cancel() }
     let chunks = body.makeAsyncIterator()
-    try? await manager.clock.limiting(streamTimeouts.idle, .idle, phase: .receiving) {  // a partial excerpt is enough
-      while let left = Optional(limit + 1 - data.withLock { $0.count }), left > 0, let chunk = try await chunks.next() {
-        data.withLock { $0.append(chunk.prefix(left)) }
+    let data = try? await manager.clock.limiting(body.isInMemory ? nil : time, .idle, phase: .receiving) {
+      var data = Data()
+      // Reads past the limit to find out whether the body ends there.
+      while data.count <= limit, let chunk = try? await chunks.next() {
+        data.append(chunk.prefix(limit + 1 - data.count))
       }
+      return data.prefix(limit)
     }
-    body.cancel()
-    return data.withLock { $0.prefix(limit) }
+    return data ?? Data()
   }
 
   /// The maximum size of a body that the caller discards and hooks can read.

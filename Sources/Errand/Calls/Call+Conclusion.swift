@@ -14,11 +14,10 @@ extension Call {
     if !outcome.isRead { try await read(&outcome) }  // a step answered the request
     if let written = outcome.response.body.written {
       try checkCancellation()
-      outcome.file = try written.publish(publish)
+      outcome.file = try written.publish { try publish($0, from: outcome.response) }
       let body = outcome.response.body
       outcome.response.body = HTTPResponseBody(Data(), trailers: body.trailers, timings: body.timings)
     }
-    keepFileValidators(outcome.response)
     noteAccepted(outcome.response)
     if callsHooks { try await plan.task.postProcess(response: outcome.response) }
     let value = try await finish(outcome)

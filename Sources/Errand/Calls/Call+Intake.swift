@@ -20,18 +20,11 @@ extension Call {
   var hasSteps: Bool { hasAttemptSteps || !snapshot.configuration.perCallSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
-    let outcome = Answer(self, response)
-    switch delivery {
-    case .memory where outcome.isAccepted && !outcome.isUnexpectedWhole: return .data
-    case .stream where outcome.isAccepted: return .head
-    case .discarded where outcome.isAccepted: return isBodyWanted ? .data : .discard
-    case .file(let place) where outcome.isSuccess && outcome.isWhole: return .file(place)
-    case .memory, .stream, .discarded, .file: return .excerpt
-    }
+    let intake = Answer(self, response).intake
+    // Steps and a cache need bodies that the caller discards.
+    if case .discard = intake, hasSteps || rules.caching != nil { return .data }
+    return intake
   }
-
-  /// Whether steps or a cache need bodies that the caller discards.
-  private var isBodyWanted: Bool { hasSteps || rules.caching != nil }
 
   /// Reads a response's body, unless the caller will read it. Returns whether it was read. If reading fails, the error
   /// is stored in the body and thrown to its reader.
@@ -82,17 +75,12 @@ extension Call {
   /// the rest.
   func beginning(of response: HTTPResponse, to method: HTTPMethod?) async -> Data {
     let body = response.body
-    defer { body.cancel() }
     // RFC 9110 §9.3.2: `Content-Length` in the response to a HEAD request describes a body that is not sent.
     let announced = method == .head ? 0 : response.headers.number(.contentLength) ?? 0
-    guard !body.isInMemory, announced <= Self.beginning.bytes else { return Data() }
-    let data = Lock(Data())
-    // Errors are ignored, because an incomplete body is enough.
-    try? await manager.clock.limiting(Self.beginning.time, .idle, phase: .receiving) {
-      while data.withLock({ $0.count }) < Self.beginning.bytes, let chunk = try await body.next() {
-        data.withLock { $0.append(chunk) }
-      }
+    guard !body.isInMemory, announced <= Self.beginning.bytes else {
+      body.cancel()
+      return Data()
     }
-    return data.withLock { $0 }
+    return await beginning(of: body, upTo: Self.beginning.bytes, within: Self.beginning.time)
   }
 }

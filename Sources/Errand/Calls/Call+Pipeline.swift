@@ -27,6 +27,7 @@ extension Call {
   /// 5. Runs the per-call features (steps, coalescing, cache) around the attempts.
   private func answer(to request: HTTPRequest) async throws -> Answer {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
+      // A shared request runs the cache and the attempts in an internal call.
       try await self.coalesced(changed) { alone in
         try await self.throughCache(alone) { asked, run in
           try await self.attempts(asked, run) { try await self.rebuild(asked, built: request) }
@@ -86,7 +87,7 @@ extension Call {
     do {
       let response = try await throughSteps(request) { request in
         try await self.authenticated(request, of: attempt) { request in
-          try await self.waitingForNetwork(request) { request in
+          try await self.resendingOnceOnline(request) { request in
             try await self.followingRedirects(request, of: attempt) { request in
               try await self.answeringDigest(request, of: attempt) { request, digest in
                 guard digest == nil, self.mayHedge(request) else {
@@ -98,7 +99,9 @@ extension Call {
           }
         }
       }
-      return await attempt.received(sharesResponses ? await stored(response, run, of: attempt) : response)
+      var outcome = Answer(self, response)
+      if sharesResponses { await store(&outcome, run, of: attempt) }
+      return await attempt.received(outcome)
     } catch {
       return attempt.failed(error)
     }
@@ -159,7 +162,7 @@ extension Call {
     return response
   }
 
-  private func waitingForNetwork(
+  private func resendingOnceOnline(
     _ request: HTTPRequest, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     guard let wait = rules.connectivity else { return try await next(request) }

@@ -161,7 +161,10 @@ package final class Call: Sendable {
       state.shown = (request.method, request.url)
       state.bytesSent += size
     }
-    exchange?.withLock { $0.begin(request, of: attempt, at: trace.elapsed) }
+    if isShown {
+      let now = trace.elapsed
+      record { $0.begin(request, of: attempt, at: now) }
+    }
     if trace.isObserved || trace.keepsNotes {
       let line = RequestLine(request, of: attempt, snapshot.configuration.redaction, isHidden: trace.isHidden)
       if trace.keepsNotes { trace.span?.note(line) }
@@ -169,22 +172,8 @@ package final class Call: Sendable {
     }
   }
 
-  func noteWait(of attempt: Int, _ queued: Duration) {
-    exchange?.withLock { $0.wait(of: attempt, queued) }
-  }
-
-  /// Records the request as sent, with its cookies and trace context.
-  func noteAmended(_ request: HTTPRequest, of attempt: Int) {
-    exchange?.withLock { $0.amend(request, of: attempt) }
-  }
-
-  func noteResponse(_ response: HTTPResponse, of attempt: Int) {
-    exchange?.withLock { $0.respond(response, to: attempt, at: trace.elapsed) }
-  }
-
-  func noteFailure(_ failure: String, of attempt: Int) {
-    exchange?.withLock { $0.fail(failure, of: attempt, at: trace.elapsed) }
-  }
+  /// Changes the record for echo, recording and log details, if the call keeps one.
+  func record(_ change: (inout ExchangeRecord) -> Void) { exchange?.withLock { change(&$0) } }
 
   func noteFinal(_ response: HTTPResponse) {
     state.withLock { state in
@@ -200,10 +189,6 @@ package final class Call: Sendable {
     var head = response
     (head.body, head.call) = (HTTPResponseBody(), nil)  // the response would retain the call
     state.withLock { [head] in $0.accepted = head }
-  }
-
-  func noteAttempt(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
-    exchange?.withLock { $0.end(record, outcome, at: time) }
   }
 
   // MARK: The end
@@ -236,11 +221,12 @@ package final class Call: Sendable {
   /// Returns the error to throw to the caller: a timeout if the deadline has passed, otherwise `error`. Adds the call's
   /// details to a `TaskError`.
   package func explained(_ error: any Error) -> any Error {
-    if let phase = state.withLock({ $0.life.expired }), let limit = timeouts.call {
-      return completed(.timeout(.call, after: limit, phase: phase))
+    let state = state.withLock { $0 }
+    if let phase = state.life.expired, let limit = timeouts.call {
+      return completed(.timeout(.call, after: limit, phase: phase), state)
     }
     let error = TaskError.ofTransfer(error)
-    if let error = error as? TaskError { return completed(error) }
+    if let error = error as? TaskError { return completed(error, state) }
     return error
   }
 
@@ -256,22 +242,21 @@ package final class Call: Sendable {
   }
 
   /// Attributes an error to this call. If another call threw the error, the reason names that call's request.
-  private func own(_ error: inout TaskError) {
+  private func own(_ error: inout TaskError, _ shown: (method: HTTPMethod, url: URL)?) {
     if let other = error.call, other.number != number {
       error.isOfAnotherCall = true
       if !other.request.isEmpty {
         error.reason = "\(other.request), which this call depends on, failed: \(error.reason)"
       }
     }
-    let shown = state.withLock { $0.shown }
     let described = shown == nil ? plan.describedTask(snapshot.configuration.redaction) : title(of: shown)
     error.call = (number, trace.isHidden ? "" : described)
   }
 
-  private func completed(_ error: TaskError) -> TaskError {
+  private func completed(_ error: TaskError, _ state: CallState) -> TaskError {
     var error = error
     // An internal call fails for every call that waits for it, and each waiting call attributes the error to itself.
-    if !plan.isInternal { own(&error) }
+    if !plan.isInternal { own(&error, state.shown) }
     if error.isUnattributed, let timer = error.timer, let limit = error.limit,
       let setting = Timeouts.setting(of: timer, limit, plan.timeout, plan.timeouts, snapshot.configuration)
     {
@@ -280,15 +265,14 @@ package final class Call: Sendable {
     error.reason = error.shownReason(snapshot.configuration.redaction)
     error.record = flightRecord
     error.elapsed = trace.elapsed
-    let (shown, refusal, sent) = state.withLock { ($0.shown, $0.refusal, $0.sent) }
-    if shown == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
-    error.method = shown?.method
-    error.url = (shown?.url).map { snapshot.configuration.redaction($0) }
-    error.retryRefusal = refusal?.reason
-    error.mostAttempts = refusal?.mostAttempts
+    if state.shown == nil { error.task = plan.describedTask(snapshot.configuration.redaction) }
+    error.method = state.shown?.method
+    error.url = (state.shown?.url).map { snapshot.configuration.redaction($0) }
+    error.retryRefusal = state.refusal?.reason
+    error.mostAttempts = state.refusal?.mostAttempts
     if error.attemptCount != nil { error.attemptCount = nil }  // the count belongs to a nested transfer
     // The error may come from another call, which a step may have made to send the same thing.
-    let wasNotSent = sent.isNothing && (error.wasNotSent || snapshot.configuration.perCallSteps.isEmpty)
+    let wasNotSent = state.sent.isNothing && (error.wasNotSent || snapshot.configuration.perCallSteps.isEmpty)
     if error.wasNotSent != wasNotSent { error.wasNotSent = wasNotSent }
     return error
   }
@@ -318,17 +302,15 @@ package final class Call: Sendable {
     let exchange = exchange?.withLock { $0 }
     if !logOptions.isEmpty { writeLine(exchange ?? ExchangeRecord(), outcome, errorType, ended) }
     if let exchange { show(exchange, outcome, errorType, ended, record) }
-    if callsHooks { await callEndHook(error, ended.response) }
+    if callsHooks { await callEndHook(error, ended) }
     ended.release?()
   }
 
-  private func callEndHook(_ error: (any Error)?, _ response: HTTPResponse?) async {
-    guard case .cancelled = state.withLock({ $0.life.cause }), !Task.isCancelled else {
-      return await callLastHook(error, response)
-    }
+  private func callEndHook(_ error: (any Error)?, _ ended: CallState.Ended) async {
+    guard case .cancelled = ended.cause, !Task.isCancelled else { return await callLastHook(error, ended.response) }
     // Only the call was cancelled, not its caller: run the hook in a cancelled task, so that it doesn't delay the
     // caller.
-    let hook = Task { await callLastHook(error, response) }
+    let hook = Task { await callLastHook(error, ended.response) }
     hook.cancel()
     await hook.value
   }

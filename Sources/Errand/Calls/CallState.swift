@@ -27,8 +27,6 @@ struct CallState {
     var isCurrent = false
     /// The header fields that select the file.
     var selection = HTTPHeaders()
-    /// The stamp of the published file.
-    var stamp: String?
   }
 
   mutating func beginAttempt() -> Int {
@@ -52,6 +50,7 @@ struct CallState {
   /// The final state, plus references to release outside the lock. A retained Swift task keeps its result alive, which
   /// may hold the call.
   struct Ended {
+    let cause: CallLife.Cause?
     let shown: (method: HTTPMethod, url: URL)?
     let response: HTTPResponse?
     let bytesSent: Int
@@ -65,7 +64,7 @@ struct CallState {
       var head = response
       if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
       return Ended(
-        shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil)
+        cause: cause, shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil)
     }
   }
 
@@ -74,6 +73,7 @@ struct CallState {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
     return Ended(
-      shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline, release: release, work: work)
+      cause: life.cause, shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline,
+      release: release, work: work)
   }
 }

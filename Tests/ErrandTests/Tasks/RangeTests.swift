@@ -76,6 +76,18 @@ import Testing
     #expect(try await PlainTask().header(.range, "bytes=0-2").on(whole).downloadData() == Self.body)
   }
 
+  @Test func `run() reads the entire content if the server ignores the range`() async throws {
+    struct Checked: ServerTask {
+      let path = "book"
+      func postProcess(response: HTTPResponse) async throws { _ = try await response.body.collect() }
+    }
+    let stub = StubServer(.data(Self.body, "text/plain")) { $0.maximumErrorBodySize = 5 }
+    let error = await #expect(throws: TaskError.self) {
+      _ = try await Checked().range(ByteRange(2..<5)).on(stub.server).run()
+    }
+    #expect(error?.code == .bodyConsumed && error?.reason.hasPrefix("the body of 10 bytes was discarded") == true)
+  }
+
   // RFC 9110 §14.4.
   @Test func `ignores the Content-Range of a 200 response`() async throws {
     let whole = server(.ok, "bytes 2-4/10", "0123456789")

@@ -70,7 +70,7 @@ extension Attempt.Exchange {
       _ request: HTTPRequest, _ isCut: inout Bool, _ phases: inout PhaseReport?
     ) throws -> HTTPRequest {
       var request = request
-      if let digest = exchange.digest, digest.sign(&request) { call.noteAmended(request, of: attempt.number) }
+      if let digest = exchange.digest, digest.sign(&request) { amend(request) }
       if let span = call.trace.span { add(span, to: &request) }
       if call.trace.isObserved || call.delivery.isStream {
         let report = PhaseReport(self)
@@ -103,7 +103,13 @@ extension Attempt.Exchange {
       var context = span.context
       context.spanID = span.attempt(attempt.number)
       context.add(to: &request.headers)
-      call.noteAmended(request, of: attempt.number)
+      amend(request)
+    }
+
+    /// Records the request as sent, with its credentials and trace context.
+    private func amend(_ request: HTTPRequest) {
+      let number = attempt.number
+      call.record { $0.amend(request, of: number) }
     }
 
     /// Ends an exchange that failed before its response's head arrived. Returns the error to throw.
@@ -137,7 +143,10 @@ extension Attempt.Exchange {
       }
       if isCut { response.body.explainFailures { [self] in explained($0, isCut: true) } }
       call.trace.note(.responded(response.status, isConnectionReused: response.isConnectionReused))
-      if call.isShown { call.noteResponse(response, of: attempt.number) }
+      if call.isShown {
+        let (number, now) = (attempt.number, call.trace.elapsed)
+        call.record { $0.respond(response, to: number, at: now) }
+      }
     }
 
     /// Adds the phases of a new connection to the trace span.

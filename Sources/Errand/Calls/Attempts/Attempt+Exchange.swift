@@ -95,7 +95,9 @@ extension Attempt {
     /// Records the failure in the call's record, unless the call's deadline caused it.
     func note(_ error: any Error, isDeadline: Bool) {
       guard call.isShown, !isDeadline else { return }
-      call.noteFailure(attempt.reason(TaskError.ofTransfer(error)), of: attempt.number)
+      let (number, now) = (attempt.number, call.trace.elapsed)
+      let reason = attempt.reason(TaskError.ofTransfer(error))
+      call.record { $0.fail(reason, of: number, at: now) }
     }
   }
 }

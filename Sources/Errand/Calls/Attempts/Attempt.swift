@@ -73,8 +73,11 @@ final class Attempt: Sendable {
   }
 
   func noteWait(_ queued: Duration) {
-    state.withLock { $0.record.queued += queued }
-    call.noteWait(of: number, queued)
+    let number = state.withLock { state in
+      state.record.queued += queued
+      return state.record.number
+    }
+    call.record { $0.wait(of: number, queued) }
   }
 
   func endExchange() {
@@ -125,14 +128,13 @@ final class Attempt: Sendable {
 
   // MARK: The end
 
-  /// Reads the rest of the body as the delivery requires, and ends the attempt.
-  func received(_ response: consuming HTTPResponse) async -> AttemptResult {
-    var outcome = Answer(call, response)
+  /// Takes the body that the exchange has read and ends the attempt. A stream ends it when its body ends.
+  func received(_ outcome: consuming Answer) async -> AttemptResult {
     if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {
       let timings = try await call.collect(&outcome)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
-      end(at: now, outcome.response.status, outcome.response.version, timings) { call.noteAttempt($0, outcome, at: $1) }
+      end(at: now, outcome.response.status, outcome.response.version, timings, of: outcome)
       return .success(consume outcome)
     } catch {
       outcome.response.body.cancel()
@@ -142,9 +144,8 @@ final class Attempt: Sendable {
 
   func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
-    end(at: time, response.status, response.version, body.timings, failure: body.failure.map(reason)) {
-      call.noteAttempt($0, Answer(call, response), at: $1)
-    }
+    let failure = body.failure.map(reason)
+    end(at: time, response.status, response.version, body.timings, failure: failure, of: Answer(call, response))
     body.cancel()
   }
 
@@ -153,9 +154,7 @@ final class Attempt: Sendable {
     let error = judged(TaskError.ofTransfer(error))
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
     let (head, type) = (outcome?.response, TaskError.typeName(of: error))
-    end(at: time, head?.status, head?.version, timings, failure: reason(error), type) {
-      call.noteAttempt($0, outcome, at: $1)
-    }
+    end(at: time, head?.status, head?.version, timings, failure: reason(error), type, of: outcome)
     return .failure(error)
   }
 
@@ -183,9 +182,7 @@ final class Attempt: Sendable {
     outcome.response.body.onEnd { [self, head] ending, source in
       let timings = source?.timings ?? (ending.error as? TaskError)?.timings
       let (failure, type) = (ending.error.map { reason($0) }, ending.error.map { TaskError.typeName(of: $0) })
-      end(head.response.status, head.response.version, timings, failure: failure, type) {
-        call.noteAttempt($0, head, at: $1)
-      }
+      end(head.response.status, head.response.version, timings, failure: failure, type, of: head)
     }
     var outcome = outcome
     if !outcome.isSuccess { outcome.unfinished = self }
@@ -207,11 +204,11 @@ final class Attempt: Sendable {
       ? "cancelled" : (error as? TaskError)?.shownReason(call.snapshot.configuration.redaction) ?? call.words(of: error)
   }
 
-  /// Ends the attempt, at most once. If the call is echoed, recorded or logged, passes the record to `show`.
+  /// Ends the attempt, at most once. `outcome` is the response with the body that was read, if any.
   @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,
-    failure: String? = nil, _ errorType: String? = nil, show: (AttemptRecord, Duration) -> Void
+    failure: String? = nil, _ errorType: String? = nil, of outcome: Answer?
   ) {
     let now = time ?? call.trace.elapsed
     var wasExchanging = false
@@ -226,7 +223,7 @@ final class Attempt: Sendable {
     }
     guard let record else { return }
     if wasExchanging { call.manager.calls.addExchange(-1) }
-    if call.isShown { show(record, now) }
+    call.record { $0.end(record, outcome, at: now) }
     call.trace.note(.attemptEnded(record.number, record), at: now)
   }
 }

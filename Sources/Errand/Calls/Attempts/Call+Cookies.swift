@@ -25,7 +25,7 @@ extension Call {
     // Most servers set no cookies: keep this check cheap.
     guard let cookieJar, !cookieJar.isEmpty || request.options.jarCookies != nil else { return }
     request.renewCookies(cookieJar)
-    noteAmended(request, of: attempt)
+    record { [request] in $0.amend(request, of: attempt) }
   }
 
   func keepCookies(of response: HTTPResponse, to request: HTTPRequest) {

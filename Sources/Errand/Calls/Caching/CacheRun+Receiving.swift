@@ -1,50 +1,46 @@
 import ErrandFoundation
 
 extension CacheRun {
-  /// Processes the response to `sent` when its head arrives. A storable response is stored as its body is read.
-  func received(_ response: HTTPResponse, to sent: HTTPRequest, at requestTime: Date) async -> HTTPResponse {
-    let now = call.manager.dates.now
+  /// Stores the response to `sent` if possible. A stream is stored as its body is read.
+  func received(_ outcome: inout Answer, to sent: HTTPRequest, at requestTime: Date) async {
+    let (response, now) = (outcome.response, call.manager.dates.now)
     // Don't store the error response: it would replace the stored response that is served instead.
     if response.status.isServerFailure, let entry,
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
     {
-      return response
+      return
     }
     // Don't store a response that refuses the token: it would be served after the next sign-in.
     let isRefusal = call.refusesToken(response, to: sent)
-    var response = response
     if response.status == .notModified || (demand.method == .head && response.status == .ok) {
-      response.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
+      outcome.update = CacheUpdate(requestTime: requestTime, isOurs: !isRefusal && isOurs(response, sent))
     }
-    if isRefusal || response.body.failure != nil { return response }  // a failed body must not be stored
+    if isRefusal || response.body.failure != nil { return }  // a body that failed replaces nothing
     guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
       Storing.allows(demand, response, now: now)
     else {
-      await removeReplaced(by: response)
-      return response
+      return await removeReplaced(by: response)
     }
-    if Answer(call, response).isAccepted {
+    if outcome.isAccepted {
       // Don't store the response if `verify` throws. The call throws that error later, as do calls that share the
       // response.
-      guard call.isVerified(response) else { return response }
-      response.isVerified = true
+      guard call.isVerified(response) else { return }
+      outcome.isVerified = true
     }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, decompresses: decompresses)
     guard let writer = try? await caching.store.store(stored, for: key) else {
-      await removeReplaced(by: response)
-      return response  // a failing store doesn't fail the call
+      return await removeReplaced(by: response)  // a failing store doesn't fail the call
     }
-    response.isStored = true
+    outcome.isStored = true
     let current = CurrentWriter(
       writer: writer, store: caching.store, url: key.url, account: account, log: call.manager.invalidations,
       count: changes)
     if let written = response.body.written {
       await current.fill(from: written.contents)
     } else {
-      response.body = HTTPResponseBody(CacheTee(response.body, current))
+      outcome.response.body = HTTPResponseBody(CacheTee(response.body, current))
     }
-    return response
   }
 
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
@@ -95,39 +91,37 @@ extension CacheRun {
     let response = outcome.response
     if response.status == .notModified, let entry {
       if isConditional {
-        guard mayUpdate(response), Validation.isAbout(entry.response, response.headers) else {
+        guard mayUpdate(outcome), Validation.isAbout(entry.response, response.headers) else {
           response.body.cancel()
           return try await askAgain(attempts)
         }
         return try await validated(entry, by: outcome, attempts)
       }
       // The caller set the condition, so the caller gets the 304. The 304 also validates the stored response.
-      if mayUpdate(response), Validation.isAbout(entry.response, response.headers),
-        response.headers.contains(.eTag)
-      {
-        _ = await update(entry, by: response)
+      if mayUpdate(outcome), Validation.isAbout(entry.response, response.headers), response.headers.contains(.eTag) {
+        _ = await update(entry, by: outcome)
       }
     }
     if response.status.isServerFailure, let instead = try await serveInstead(of: response) {
       response.body.cancel()
       return instead
     }
-    if demand.method == .head, response.status == .ok, mayUpdate(response) {
-      await updateAll(by: response)
+    if demand.method == .head, response.status == .ok, mayUpdate(outcome) {
+      await updateAll(by: outcome)
     }
     return noted(outcome)
   }
 
   /// Whether a 304 or a HEAD response answers the request that the cache key describes. A step's response counts,
   /// because nothing was sent.
-  private func mayUpdate(_ response: HTTPResponse) -> Bool {
-    response.url == request.url && response.update?.isOurs ?? true
+  private func mayUpdate(_ outcome: Answer) -> Bool {
+    outcome.response.url == request.url && outcome.update?.isOurs ?? true
   }
 
   /// Returns the stored response that a 304 validates, with the header fields of both responses.
   private func validated(_ entry: CacheEntry, by outcome: Answer, _ attempts: Attempts) async throws -> Answer {
     let response = outcome.response
-    let updated = await update(entry, by: response)
+    let updated = await update(entry, by: outcome)
     var status = status
     status.forwardStatus = .notModified
     status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
@@ -138,11 +132,11 @@ extension CacheRun {
     return try await askAgain(attempts)
   }
 
-  private func update(_ entry: CacheEntry, by response: HTTPResponse) async -> CacheEntry {
-    let now = call.manager.dates.now
+  private func update(_ entry: CacheEntry, by outcome: Answer) async -> CacheEntry {
+    let (response, now) = (outcome.response, call.manager.dates.now)
     let updated = Validation.updated(
       entry.response, by: response.headers, for: selecting,
-      requestTime: response.update?.requestTime ?? now, responseTime: now)
+      requestTime: outcome.update?.requestTime ?? now, responseTime: now)
     // `Vary: *` never matches a request (RFC 9111 §4.1).
     if CacheControl(response.headers).contains("no-store") || updated.varying == nil {
       await caching.store.remove(entry, for: key)
@@ -154,11 +148,11 @@ extension CacheRun {
   }
 
   // RFC 9111 §4.3.5: update or remove all stored responses that could have been selected.
-  private func updateAll(by response: HTTPResponse) async {
+  private func updateAll(by outcome: Answer) async {
     guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {
-      if Validation.isAboutSame(entry.response, response.headers) {
-        _ = await update(entry, by: response)
+      if Validation.isAboutSame(entry.response, outcome.response.headers) {
+        _ = await update(entry, by: outcome)
       } else {
         await caching.store.remove(entry, for: key)
       }
@@ -169,9 +163,8 @@ extension CacheRun {
   private func noted(_ outcome: Answer) -> Answer {
     var outcome = outcome
     var status = status
-    status.isStored = outcome.response.isStored
+    status.isStored = outcome.isStored
     outcome.response.note(status)
-    if outcome.response.isVerified { outcome.isVerified = true }
     return outcome
   }
 }

@@ -119,24 +119,24 @@ final class CacheRun: Sendable {
       answer.status, url: request.url, headers: answer.headers, version: carrier?.version,
       isConnectionReused: carrier?.isConnectionReused ?? false)
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
-    var data = Data()
+    var content = Answer.Content.memory(Data())
     switch call.delivery {
     case .discarded where (answer.range?.count ?? 0) > call.keptSize:
-      response.body = DiscardedBody(size: answer.range?.count ?? 0, kept: nil, shown: nil, of: response.body).body
+      let size = answer.range?.count ?? 0
+      response.body = DiscardedBody(size: size, kept: nil, shown: nil, of: response.body).body
+      content = .discarded(size: size, shown: nil)
     case .memory, .discarded:
       guard let bytes = try await bytes(of: entry, answer.range) else { return nil }
-      data = bytes
+      content = .memory(bytes)
       response.body = HTTPResponseBody(bytes)
     case .file, .stream:
       guard let range = answer.range else { break }
       guard let body = try? entry.open(range) else { return nil }  // just removed: forward the request
+      content = .unread
       response.body = body
     }
     if carrier == nil { call.noteStored(request, status) }
-    var outcome = Answer(call, response, isRead: call.delivery.isInMemory || answer.range == nil)
-    outcome.data = data
-    outcome.size = data.count
-    return outcome
+    return Answer(call, response, content)
   }
 
   private func bytes(of entry: CacheEntry, _ range: Range<Int>?) async throws -> Data? {

@@ -23,13 +23,11 @@ extension Call {
   /// Whether other calls may get this call's response, from the cache or by sharing a request.
   var sharesResponses: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
-  func stored(_ response: HTTPResponse, _ run: CacheRun?, of attempt: Attempt) async -> HTTPResponse {
-    var response = response
-    (response.isVerified, response.isStored) = (false, false)  // a step may return another call's response
+  func store(_ outcome: inout Answer, _ run: CacheRun?, of attempt: Attempt) async {
     // Without a request, a step answered it.
-    guard let run, let sent = response.request, let start = attempt.start else { return response }
+    guard let run, let sent = outcome.response.request, let start = attempt.start else { return }
     let underway = trace.elapsed - start
-    return await run.received(response, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
+    await run.received(&outcome, to: sent, at: manager.dates.now.addingTimeInterval(-underway.inSeconds))
   }
 
   /// Removes stored responses that this response invalidates and closes flights for the same URLs to new calls.

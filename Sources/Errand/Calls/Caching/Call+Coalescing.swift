@@ -43,10 +43,7 @@ extension Call {
       status.isCollapsed = true
       response.note(status)
     }
-    var outcome = Answer(self, response, isRead: true)
-    outcome.data = shared.data
-    outcome.size = shared.size
-    return outcome
+    return Answer(self, response, .memory(shared.data))
   }
 }
 

@@ -28,20 +28,17 @@ extension Call {
     response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.file.isCurrent }
   }
 
-  /// Moves the file to its destination and records its stamp. Returns the destination.
-  func publish(_ file: PartialFile) throws -> URL {
-    if plan.keepsCurrentFile {
-      let stamp = file.stamp
-      state.withLock { $0.file.stamp = stamp }
+  /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the
+  /// destination.
+  func publish(_ file: PartialFile, from response: HTTPResponse) throws -> URL {
+    guard plan.keepsCurrentFile, case .file(.exact(let destination)) = delivery, response.status == .ok else {
+      return try file.publish()
     }
-    return try file.publish()
-  }
-
-  func keepFileValidators(_ response: HTTPResponse) {
-    guard plan.keepsCurrentFile, case .file(.exact(let file)) = delivery, response.status == .ok else { return }
-    let known = state.withLock { $0.file }
-    let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: known.selection) }
-    FileValidators.keep(validators, for: file, stamp: known.stamp)
+    let (stamp, place) = (file.stamp, try file.publish())
+    let selection = state.withLock { $0.file.selection }
+    let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: selection) }
+    FileValidators.keep(validators, for: destination, stamp: stamp)
+    return place
   }
 
   /// Returns a hash of a request's URL and the fields that its response varies by (RFC 9111 §4.1), to be stored with

@@ -12,10 +12,6 @@ public struct HTTPResponse: Sendable {
   public var url: URL
   /// Whether the connection had already been used for another exchange.
   public var isConnectionReused: Bool
-  /// Whether the call's hooks verified the head before a copy was stored.
-  package var isVerified = false
-  /// Whether the call has started to store the response.
-  var isStored = false
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
   /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
@@ -48,7 +44,6 @@ public struct HTTPResponse: Sendable {
     var match: PartMatch?
     var cachedAt: Date?
     var cacheStatus: CacheStatus?
-    var update: CacheUpdate?
   }
 
   private var extraValues: ExtraValues {
@@ -104,12 +99,6 @@ public struct HTTPResponse: Sendable {
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
   package var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
-
-  /// How a 304 or HEAD response may update stored responses. `nil` for other responses, or if a step answered.
-  var update: CacheUpdate? {
-    get { extras?.values.update }
-    set { if extras != nil || newValue != nil { extraValues.update = newValue } }
-  }
 
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.
   ///

@@ -58,8 +58,8 @@ struct ExchangeRecord: Sendable {
     exchanges[index].ended = time
     guard let outcome else { return }
     exchanges[index].response = outcome.response
-    guard outcome.isRead else { return }
-    exchanges[index].body = outcome.shown ?? outcome.data
+    guard let shown = outcome.shown else { return }
+    exchanges[index].body = shown
     exchanges[index].size = outcome.size
   }
 
