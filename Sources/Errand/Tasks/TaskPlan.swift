@@ -206,7 +206,7 @@ public struct TaskPlan: Sendable {
     case validation
   }
 
-  /// Returns the longest time left until a deadline of the calls that wait for this call: `nil` if one of them has no
+  /// Returns the longest time left until a deadline of the calls that wait for this call: `nil` if any of them has no
   /// deadline, zero if no call is waiting.
   typealias Waiters = @Sendable () -> Duration?
 

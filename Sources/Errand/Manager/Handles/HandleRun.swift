@@ -1,4 +1,4 @@
-/// One run of a handle's work: its call, the tasks that wait for its value, and the readers of its events.
+/// A run of a handle's work: its call, the tasks that wait for its value, and the readers of its events.
 final class HandleRun<Value: Sendable>: Sendable {
   typealias Operation = @Sendable (TaskPlan) async throws -> Value
   typealias Events = AsyncStream<TaskEvent>
