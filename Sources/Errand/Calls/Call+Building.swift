@@ -109,7 +109,7 @@ extension Call {
     // Most calls share these options, and each change makes a copy.
     let mayRepeat = body.isReplayable && plan.idempotency.allowsRepetition(of: method, headers)
     var options = mayRepeat ? snapshot.repeatableOptions : snapshot.options
-    let isOfStreams = !delivery.isInMemory || !body.isInMemory || plan.isChunk
+    let isOfStreams = !destination.isInMemory || !body.isInMemory || plan.isChunk
     let timeouts = isOfStreams ? streamTimeouts : timeouts
     if timeouts != options.timeouts { options.timeouts = timeouts }
     if !plan.addressPolicy.isInherited { options.addressPolicy = plan.addressPolicy }
@@ -117,7 +117,7 @@ extension Call {
     if plan.recordingStyle != .full {
       options.showing = ShownParts(snapshot.configuration.redaction, plan.recordingStyle)
     }
-    if !delivery.isInMemory { options.isLongLived = true }
+    if !destination.isInMemory { options.isLongLived = true }
     return options
   }
 
@@ -173,7 +173,7 @@ extension Call {
   /// Returns the request's origin. Throws if the request can't be sent or must not be sent.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
-    if case .file = delivery, request.method == .head {
+    if case .file = destination, request.method == .head {
       throw TaskError(
         .badRequest, "the response to a HEAD request has no body to write to a file: use head()", phase: .preparing,
         wasNotSent: true)

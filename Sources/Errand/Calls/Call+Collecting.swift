@@ -1,9 +1,9 @@
 import ErrandFoundation
 
 extension Call {
-  /// Reads the rest of an attempt's body as the delivery requires and returns the transfer timings. Afterwards, the
+  /// Reads the rest of an attempt's body as the destination requires and returns the transfer timings. Afterwards, the
   /// outcome's body can be read again.
-  func collect(_ outcome: inout Answer) async throws -> TransferTimings? {
+  func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     switch outcome.intake {
     case .excerpt: break  // read errors are ignored
     case .data, .discard, .file, .head: if let failure = outcome.response.body.failure { throw failure }
@@ -17,7 +17,7 @@ extension Call {
   }
 
   /// Reads the body, unless the exchange has already read it.
-  func read(_ outcome: inout Answer) async throws {
+  func read(_ outcome: inout Outcome) async throws {
     let body = outcome.response.body
     switch outcome.intake {
     case .data:
@@ -57,9 +57,9 @@ extension Call {
 
   /// Returns the outcome of the per-call steps. Its body is still unread, unless it has been written to the call's
   /// file.
-  func outcome(ofSteps response: HTTPResponse) throws -> Answer {
+  func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
-    var outcome = Answer(self, response)
+    var outcome = Outcome(self, response)
     outcome.isVerified = response.body.written != nil
     return outcome
   }
@@ -72,7 +72,7 @@ extension Call {
     if let excerpt = body.source as? Excerpt { return excerpt.all.prefix(limit) }  // a step may have read it
     // File downloads and streams have no time limit for the entire body, so the time for reading an excerpt is limited
     // here.
-    return await beginning(of: body, upTo: limit, within: delivery.isInMemory ? nil : streamTimeouts.idle)
+    return await beginning(of: body, upTo: limit, within: destination.isInMemory ? nil : streamTimeouts.idle)
   }
 
   /// Reads up to `limit` bytes and discards the rest. Returns what it has read if the body fails or the time is over.

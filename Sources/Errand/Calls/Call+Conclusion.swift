@@ -3,14 +3,14 @@ package import ErrandFoundation
 extension Call {
   /// 9. Checks the status, calls the hooks, and returns the result.
   func conclude<Value: Sendable>(
-    _ outcome: consuming Answer, finish: @Sendable (Answer) async throws -> Value
+    _ outcome: consuming Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     outcome.response.call = self
     noteFinal(outcome.response)
     guard outcome.isAccepted else { throw await refusal(outcome) }
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
-    if delivery.isStream { return try await conclude(stream: outcome, finish: finish) }
+    if destination.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead { try await read(&outcome) }  // a step answered the request
     if let written = outcome.response.body.written {
       try checkCancellation()
@@ -27,7 +27,7 @@ extension Call {
   }
 
   private func conclude<Value: Sendable>(
-    stream outcome: Answer, finish: @Sendable (Answer) async throws -> Value
+    stream outcome: Outcome, finish: @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     do {
       if callsHooks { try await plan.task.postProcess(response: outcome.response) }
@@ -59,8 +59,8 @@ extension Call {
   }
 
   /// Throws if a call that needs the entire body received a response without it, such as a 304 or an unrequested part.
-  private func refuseStandIn(_ outcome: Answer) throws {
-    guard delivery.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
+  private func refuseStandIn(_ outcome: Outcome) throws {
+    guard destination.wantsBody, !outcome.isWhole, !isFileCurrent(outcome.response) else { return }
     let response = outcome.response
     response.body.cancel()
     let unexpected = response.unexpected
@@ -86,7 +86,7 @@ extension Call {
     plan.recordingStyle.contains(.download) ? snapshot.configuration.redaction : nil
   }
 
-  private func refusal(_ outcome: Answer) async -> TaskError {
+  private func refusal(_ outcome: Outcome) async -> TaskError {
     let (configuration, response) = (snapshot.configuration, outcome.response)
     let body = outcome.isRead ? outcome.data : await excerpt(of: response.body)
     let payload = errorPayload(body, response.mediaType)

@@ -20,7 +20,7 @@ extension Call {
   var hasSteps: Bool { hasAttemptSteps || !snapshot.configuration.perCallSteps.isEmpty }
 
   private func intake(of response: HTTPResponse) -> Intake {
-    let intake = Answer(self, response).intake
+    let intake = Outcome(self, response).intake
     // Steps and a cache need bodies that the caller discards.
     if case .discard = intake, hasSteps || rules.caching != nil { return .data }
     return intake

@@ -2,15 +2,16 @@ extension Call {
   /// Runs a call from its plan to its result. The numbers in the comments match those in the guide "How a task
   /// travels".
   @concurrent static func perform<Value: Sendable>(
-    _ plan: consuming TaskPlan, _ delivery: BodyDestination, finish: @escaping @Sendable (Answer) async throws -> Value
+    _ plan: consuming TaskPlan, _ destination: BodyDestination,
+    finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
-    let call = Call(plan, delivery)
+    let call = Call(plan, destination)
     return try await call.perform(finish: finish)
   }
 
   /// Runs the call and returns its result.
   package func perform<Value: Sendable>(
-    finish: @escaping @Sendable (Answer) async throws -> Value
+    finish: @escaping @Sendable (Outcome) async throws -> Value
   ) async throws -> Value {
     try await run { call in  // in the call's Swift task; afterwards: 10. events, recording, `didComplete` or `didFail`
       call.keepAwake()  // 1. background activity
@@ -25,7 +26,7 @@ extension Call {
   }
 
   /// 5. Runs the per-call features (steps, coalescing, cache) around the attempts.
-  private func answer(to request: HTTPRequest) async throws -> Answer {
+  private func answer(to request: HTTPRequest) async throws -> Outcome {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       // A shared request runs the cache and the attempts in an internal call.
       try await self.coalesced(changed) { alone in
@@ -40,7 +41,7 @@ extension Call {
   /// `rebuild` returns the request of the next attempt.
   func attempts(
     _ first: HTTPRequest, _ run: CacheRun?, rebuild: () async throws -> HTTPRequest
-  ) async throws -> Answer {
+  ) async throws -> Outcome {
     var request = first
     var payment: RetryPayment?  // for the next attempt; refunded if nothing is sent
     while true {
@@ -99,7 +100,7 @@ extension Call {
           }
         }
       }
-      var outcome = Answer(self, response)
+      var outcome = Outcome(self, response)
       if sharesResponses { await store(&outcome, run, of: attempt) }
       return await attempt.received(outcome)
     } catch {
@@ -130,8 +131,8 @@ extension Call {
 
   private func throughSteps(
     _ steps: [any PerCallStep], _ request: HTTPRequest,
-    _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Answer
-  ) async throws -> Answer {
+    _ attempts: @escaping @Sendable (HTTPRequest) async throws -> Outcome
+  ) async throws -> Outcome {
     guard !steps.isEmpty else { return try await attempts(request) }
     return try outcome(ofSteps: await through(ArraySlice(steps), request) { try await attempts($0).response })
   }

@@ -4,7 +4,7 @@ import ErrandFoundation
 package final class Call: Sendable {
   let plan: TaskPlan
   let snapshot: ServerSnapshot
-  let delivery: BodyDestination
+  let destination: BodyDestination
   let trace: CallTrace
   let number: Int
   /// The call's time limits. The task's limits override the server's.
@@ -24,11 +24,11 @@ package final class Call: Sendable {
 
   private static let lastNumber = Lock(0)
 
-  package init(_ plan: TaskPlan, _ delivery: BodyDestination) {
+  package init(_ plan: TaskPlan, _ destination: BodyDestination) {
     let manager = plan.server.manager
     let snapshot = plan.settings
     self.snapshot = snapshot
-    self.delivery = delivery
+    self.destination = destination
     number = Self.lastNumber.withLock { number in
       number += 1
       return number
@@ -50,7 +50,7 @@ package final class Call: Sendable {
       log: snapshot.configuration.log, context: plan.context, isHidden: !plan.recordingStyle.contains(.url),
       isInternal: plan.isInternal,
       span: CallSpan.here(snapshot.traceSampling, manager.random))
-    rules = CallRules.of(plan, snapshot, delivery, trace)
+    rules = CallRules.of(plan, snapshot, destination, trace)
     idempotencyKey =
       plan.operation?.value ?? plan.headers[.idempotencyKey] ?? (plan.idempotency == .key ? manager.random.key() : nil)
     self.plan = plan
@@ -93,11 +93,11 @@ package final class Call: Sendable {
     do {
       let value = try await inOwnTask(body)
       // A streamed body reports its cancellation to its reader.
-      if delivery.isStream ? Task.isCancelled : isCancelled {
+      if destination.isStream ? Task.isCancelled : isCancelled {
         cancel()  // ends the body and its attempt before the call ends
         throw CancellationError()
       }
-      if delivery.isStream { return value }  // the call ends with its body
+      if destination.isStream { return value }  // the call ends with its body
       await end(.succeeded(nil))
       return value
     } catch {
@@ -179,7 +179,7 @@ package final class Call: Sendable {
     state.withLock { state in
       state.response = response
       // A stream's body retains the call: storing it here would leak both.
-      if delivery.isStream { state.response?.body = HTTPResponseBody() }
+      if destination.isStream { state.response?.body = HTTPResponseBody() }
       state.sent.add(.repeatable)
     }
   }

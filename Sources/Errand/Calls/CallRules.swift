@@ -1,4 +1,4 @@
-/// A call's settings, resolved from its task, its server and its delivery when the call begins.
+/// A call's settings, resolved from its task, its server and its destination when the call begins.
 struct CallRules: Sendable {
   let hedging: Hedging
   /// Whether the call shares one request with identical concurrent calls.
@@ -11,25 +11,25 @@ struct CallRules: Sendable {
 
   // This is a function because an initializer would copy the plan and the snapshot on every call.
   static func of(
-    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination, _ trace: CallTrace
+    _ plan: TaskPlan, _ snapshot: ServerSnapshot, _ destination: BodyDestination, _ trace: CallTrace
   ) -> CallRules {
     CallRules(
-      hedging: hedging(plan, snapshot, delivery),
-      coalesces: coalesces(plan, snapshot, delivery),
+      hedging: hedging(plan, snapshot, destination),
+      coalesces: coalesces(plan, snapshot, destination),
       caching: Caching.of(plan, snapshot), connectivity: connectivity(plan, snapshot),
       progress: progress(plan, snapshot.reportsProgress ? trace : nil),
       // Resolve this now: if the call is part of a token refresh, that refresh may end before the call does.
       authentication: plan.authentication.inheriting(snapshot.authentication).ofCall)
   }
 
-  private static func coalesces(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Bool {
+  private static func coalesces(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ destination: BodyDestination) -> Bool {
     snapshot.configuration.coalescesRequests
       && snapshot.configuration.perAttemptSteps.isEmpty  // a step may add the credentials of its call
-      && delivery.isShareable && plan.keepsToServer && plan.control == nil && plan.progress == nil
+      && destination.isShareable && plan.keepsToServer && plan.control == nil && plan.progress == nil
   }
 
-  private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ delivery: BodyDestination) -> Hedging {
-    guard delivery.isInMemory else { return .none }  // two responses can't share one file or reader
+  private static func hedging(_ plan: TaskPlan, _ snapshot: ServerSnapshot, _ destination: BodyDestination) -> Hedging {
+    guard destination.isInMemory else { return .none }  // two responses can't share one file or reader
     return plan.hedging.isInherited ? snapshot.configuration.hedging : plan.hedging
   }
 

@@ -51,7 +51,7 @@ public struct TaskResponse<Payload: Sendable>: Sendable {
     self.call = call
   }
 
-  package init(_ payload: Payload, _ outcome: Answer) {
+  package init(_ payload: Payload, _ outcome: Outcome) {
     var metrics = outcome.call.trace.flightRecord.metrics
     metrics.elapsed = outcome.call.trace.elapsed
     self.init(payload: payload, response: outcome.response, data: outcome.data, metrics: metrics, call: outcome.call)

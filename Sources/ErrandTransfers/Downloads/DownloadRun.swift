@@ -15,7 +15,7 @@ actor DownloadRun {
   private var meter: TransferMeter
   var attempts = 0
   /// The last response that confirmed that the partial file belongs to the current version, without its body.
-  var confirmation: Answer?
+  var confirmation: Outcome?
   var wantsWhole = false
   /// Whether the file is downloaded as a single stream, even if the options allow ranges.
   var isOne = false
@@ -115,13 +115,13 @@ actor DownloadRun {
     let url: URL
 
     /// The response without its body.
-    var head: Answer {
+    var head: Outcome {
       switch source {
       case .success(var response):
         response.body = HTTPResponseBody()
-        return Answer(call, response)
+        return Outcome(call, response)
       case .failure(let error):
-        return Answer(call, HTTPResponse(error.status ?? .ok, url: url, headers: error.headers))
+        return Outcome(call, HTTPResponse(error.status ?? .ok, url: url, headers: error.headers))
       }
     }
   }
@@ -293,7 +293,7 @@ actor DownloadRun {
 
   // MARK: Finishing
 
-  private func finish(_ last: Answer) async throws -> TaskResponse<URL> {
+  private func finish(_ last: Outcome) async throws -> TaskResponse<URL> {
     guard file.present <= aim.maximumSize else { throw tooLarge(.finishing) }
     let result = TaskResponse(file.url, last)
     coordinator.note(.running(meter.present(of: file.journal?.total, attempt: attempts, isFinished: true)))

@@ -72,7 +72,7 @@ extension Attempt.Exchange {
       var request = request
       if let digest = exchange.digest, digest.sign(&request) { amend(request) }
       if let span = call.trace.span { add(span, to: &request) }
-      if call.trace.isObserved || call.delivery.isStream {
+      if call.trace.isObserved || call.destination.isStream {
         let report = PhaseReport(self)
         request.options.onHead = { [weak attempt] timings in
           attempt?.note(timings)  // replaced at the end of the body

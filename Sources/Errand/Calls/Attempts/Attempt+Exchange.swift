@@ -38,7 +38,7 @@ extension Attempt {
         if !call.snapshot.configuration.circuitBreaker.isOff { try manager.circuits.check(host) }
         var permit: StreamPermit?
         defer { withExtendedLifetime(permit) {} }
-        if call.delivery.isStream || request.body.isProduced {
+        if call.destination.isStream || request.body.isProduced {
           permit = try await manager.streams.permit(at: host, priority, within: limit) { enterQueue(&queuedAt) }
         }
         // The limit applies to both waits together.

@@ -129,8 +129,8 @@ final class Attempt: Sendable {
   // MARK: The end
 
   /// Takes the body that the exchange has read and ends the attempt. A stream ends it when its body ends.
-  func received(_ outcome: consuming Answer) async -> AttemptResult {
-    if call.delivery.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
+  func received(_ outcome: consuming Outcome) async -> AttemptResult {
+    if call.destination.isStream, outcome.isAccepted { return .success(streaming(outcome)) }
     do {
       let timings = try await call.collect(&outcome)
       let now = call.trace.note(.bodyReceived(bytes: outcome.size))
@@ -138,19 +138,19 @@ final class Attempt: Sendable {
       return .success(consume outcome)
     } catch {
       outcome.response.body.cancel()
-      return failed(error, Answer(call, outcome.response))
+      return failed(error, Outcome(call, outcome.response))
     }
   }
 
   func end(with response: HTTPResponse, at time: Duration) {
     let body = response.body
     let failure = body.failure.map(reason)
-    end(at: time, response.status, response.version, body.timings, failure: failure, of: Answer(call, response))
+    end(at: time, response.status, response.version, body.timings, failure: failure, of: Outcome(call, response))
     body.cancel()
   }
 
   @inline(never)
-  func failed(_ error: any Error, _ outcome: Answer? = nil, at time: Duration? = nil) -> AttemptResult {
+  func failed(_ error: any Error, _ outcome: Outcome? = nil, at time: Duration? = nil) -> AttemptResult {
     let error = judged(TaskError.ofTransfer(error))
     let timings = outcome?.response.body.timings ?? (error as? TaskError)?.timings
     let (head, type) = (outcome?.response, TaskError.typeName(of: error))
@@ -174,7 +174,7 @@ final class Attempt: Sendable {
   }
 
   @inline(never)
-  private func streaming(_ outcome: Answer) -> Answer {
+  private func streaming(_ outcome: Outcome) -> Outcome {
     outcome.response.body.onChunk { [trace = call.trace] in trace.countStreamed($0) }
     // Leave out the body: capturing it in its own end handler would leak it.
     var head = outcome
@@ -208,7 +208,7 @@ final class Attempt: Sendable {
   @inline(never)
   private func end(
     at time: Duration? = nil, _ status: HTTPStatus?, _ version: HTTPVersion?, _ timings: TransferTimings?,
-    failure: String? = nil, _ errorType: String? = nil, of outcome: Answer?
+    failure: String? = nil, _ errorType: String? = nil, of outcome: Outcome?
   ) {
     let now = time ?? call.trace.elapsed
     var wasExchanging = false

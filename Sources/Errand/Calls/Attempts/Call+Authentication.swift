@@ -79,7 +79,7 @@ extension Call {
       return response
     }
     // Release a stream's connection while waiting for a token, unless the caller may get this response.
-    if !response.body.isInMemory, !Answer(self, response).isAccepted {
+    if !response.body.isInMemory, !Outcome(self, response).isAccepted {
       response.body = Excerpt.body(await excerpt(of: response.body), of: response.body)
     }
     guard let again = try await sign(request, refused: version, source, signing) else { return response }

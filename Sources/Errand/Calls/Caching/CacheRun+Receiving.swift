@@ -2,7 +2,7 @@ import ErrandFoundation
 
 extension CacheRun {
   /// Stores the response to `sent` if possible. A stream is stored as its body is read.
-  func received(_ outcome: inout Answer, to sent: HTTPRequest, at requestTime: Date) async {
+  func received(_ outcome: inout Outcome, to sent: HTTPRequest, at requestTime: Date) async {
     let (response, now) = (outcome.response, call.manager.dates.now)
     // Don't store the error response: it would replace the stored response that is served instead.
     if response.status.isServerFailure, let entry,
@@ -87,7 +87,7 @@ extension CacheRun {
 
   private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, decompresses: decompresses) }
 
-  func settle(_ outcome: Answer, _ attempts: Attempts) async throws -> Answer {
+  func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     if response.status == .notModified, let entry {
       if isConditional {
@@ -114,12 +114,12 @@ extension CacheRun {
 
   /// Whether a 304 or a HEAD response answers the request that the cache key describes. A step's response counts,
   /// because nothing was sent.
-  private func mayUpdate(_ outcome: Answer) -> Bool {
+  private func mayUpdate(_ outcome: Outcome) -> Bool {
     outcome.response.url == request.url && outcome.update?.isOurs ?? true
   }
 
   /// Returns the stored response that a 304 validates, with the header fields of both responses.
-  private func validated(_ entry: CacheEntry, by outcome: Answer, _ attempts: Attempts) async throws -> Answer {
+  private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
     let updated = await update(entry, by: outcome)
     var status = status
@@ -132,7 +132,7 @@ extension CacheRun {
     return try await askAgain(attempts)
   }
 
-  private func update(_ entry: CacheEntry, by outcome: Answer) async -> CacheEntry {
+  private func update(_ entry: CacheEntry, by outcome: Outcome) async -> CacheEntry {
     let (response, now) = (outcome.response, call.manager.dates.now)
     let updated = Validation.updated(
       entry.response, by: response.headers, for: selecting,
@@ -148,7 +148,7 @@ extension CacheRun {
   }
 
   // RFC 9111 §4.3.5: update or remove all stored responses that could have been selected.
-  private func updateAll(by outcome: Answer) async {
+  private func updateAll(by outcome: Outcome) async {
     guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {
       if Validation.isAboutSame(entry.response, outcome.response.headers) {
@@ -160,7 +160,7 @@ extension CacheRun {
   }
 
   /// Returns the remote's response with a `Cache-Status` field.
-  private func noted(_ outcome: Answer) -> Answer {
+  private func noted(_ outcome: Outcome) -> Outcome {
     var outcome = outcome
     var status = status
     status.isStored = outcome.isStored

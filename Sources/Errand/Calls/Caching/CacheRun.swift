@@ -4,7 +4,7 @@ import ErrandFoundation
 /// remote creates a copy with the reason.
 final class CacheRun: Sendable {
   /// Makes the attempts of a request. `nil` if the responses don't pass through a cache.
-  typealias Attempts = @Sendable (HTTPRequest, CacheRun?) async throws -> Answer
+  typealias Attempts = @Sendable (HTTPRequest, CacheRun?) async throws -> Outcome
 
   /// Why and how the request is forwarded to the remote.
   struct Asking {
@@ -66,7 +66,7 @@ final class CacheRun: Sendable {
   /// Whether the caller gets decompressed bodies.
   var decompresses: Bool { request.options.decodesBody && !request.headers.contains(.acceptEncoding) }
 
-  func answer(_ attempts: @escaping Attempts) async throws -> Answer {
+  func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
     let entries = readsNothing ? [] : await caching.store.entries(for: key)
@@ -112,15 +112,15 @@ final class CacheRun: Sendable {
   /// `age` is `nil` if the response has just been validated, by `carrier`.
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
-  ) async throws -> Answer? {
+  ) async throws -> Outcome? {
     guard var answer = StoredAnswer(entry, demand) else { return nil }
     answer.note(age: age)
     var response = HTTPResponse(
       answer.status, url: request.url, headers: answer.headers, version: carrier?.version,
       isConnectionReused: carrier?.isConnectionReused ?? false)
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
-    var content = Answer.Content.memory(Data())
-    switch call.delivery {
+    var content = Outcome.Content.memory(Data())
+    switch call.destination {
     case .discarded where (answer.range?.count ?? 0) > call.keptSize:
       let size = answer.range?.count ?? 0
       response.body = DiscardedBody(size: size, kept: nil, shown: nil, of: response.body).body
@@ -136,7 +136,7 @@ final class CacheRun: Sendable {
       response.body = body
     }
     if carrier == nil { call.noteStored(request, status) }
-    return Answer(call, response, content)
+    return Outcome(call, response, content)
   }
 
   private func bytes(of entry: CacheEntry, _ range: Range<Int>?) async throws -> Data? {
@@ -161,7 +161,7 @@ final class CacheRun: Sendable {
 
   private func ask(
     _ reason: CacheStatus.Forward, _ entry: CacheEntry?, validates: Bool, _ attempts: @escaping Attempts
-  ) async throws -> Answer {
+  ) async throws -> Outcome {
     call.trace.note(.cacheMissed(reason))
     // If the 304 doesn't match the stored response, the request must be sent a second time.
     let isConditional =
@@ -201,8 +201,8 @@ final class CacheRun: Sendable {
 
   /// Runs the attempts within the policy's limit if there is a stored response to fall back on.
   private func limited(
-    _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Answer
-  ) async throws -> Answer {
+    _ entry: CacheEntry?, _ attempts: @escaping @Sendable () async throws -> Outcome
+  ) async throws -> Outcome {
     guard case .networkFirst(let limit) = caching.policy.mode, let limit = limit.orNil, let entry,
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: call.manager.dates.now)
     else {
@@ -212,7 +212,7 @@ final class CacheRun: Sendable {
   }
 
   /// Returns the outcome for the stored response that is used instead of a failure, or `nil` if it must not be used.
-  func serveInstead(of response: HTTPResponse?) async throws -> Answer? {
+  func serveInstead(of response: HTTPResponse?) async throws -> Outcome? {
     let now = call.manager.dates.now
     guard let entry,
       CacheDecision.mayServe(entry.response, demand, caching.policy, now: now)
@@ -225,7 +225,7 @@ final class CacheRun: Sendable {
   }
 
   /// Resends the request without a condition, because the 304 did not match the stored response.
-  func askAgain(_ attempts: Attempts) async throws -> Answer {
+  func askAgain(_ attempts: Attempts) async throws -> Outcome {
     if let method = call.methodSentOnce {
       throw TaskError(
         .badResponse,

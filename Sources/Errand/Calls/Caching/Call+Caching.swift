@@ -2,14 +2,14 @@ import ErrandFoundation
 
 extension Call {
   /// 5. Passes the request through the cache, if there is one. Otherwise runs `attempts`.
-  func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Answer {
+  func throughCache(_ request: HTTPRequest, _ attempts: @escaping CacheRun.Attempts) async throws -> Outcome {
     guard let caching = rules.caching else { return try await attempts(request, nil) }
     return try await answer(request, from: caching, attempts)
   }
 
   private func answer(
     _ request: HTTPRequest, from caching: Caching, _ attempts: @escaping CacheRun.Attempts
-  ) async throws -> Answer {
+  ) async throws -> Outcome {
     try await CacheRun(self, judgesConnections(request) ? caching.onlyRemoving : caching, request).answer(attempts)
   }
 
@@ -23,7 +23,7 @@ extension Call {
   /// Whether other calls may get this call's response, from the cache or by sharing a request.
   var sharesResponses: Bool { rules.caching != nil || snapshot.configuration.coalescesRequests }
 
-  func store(_ outcome: inout Answer, _ run: CacheRun?, of attempt: Attempt) async {
+  func store(_ outcome: inout Outcome, _ run: CacheRun?, of attempt: Attempt) async {
     // Without a request, a step answered it.
     guard let run, let sent = outcome.response.request, let start = attempt.start else { return }
     let underway = trace.elapsed - start

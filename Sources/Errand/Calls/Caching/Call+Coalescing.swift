@@ -3,8 +3,8 @@ import ErrandFoundation
 extension Call {
   /// Sends a single request for all concurrent identical calls, if the server's configuration enables that.
   func coalesced(
-    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Answer
-  ) async throws -> Answer {
+    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Outcome
+  ) async throws -> Outcome {
     guard rules.coalesces, request.method.isSafe, request.body.isEmpty else {
       return try await send(request)
     }
@@ -13,8 +13,8 @@ extension Call {
 
   @inline(never)  // inlining would enlarge the stack of every call that is not shared
   private func shared(
-    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Answer
-  ) async throws -> Answer {
+    _ request: HTTPRequest, _ send: (HTTPRequest) async throws -> Outcome
+  ) async throws -> Outcome {
     try checkCancellation()
     let key = FlightKey(request, of: self)
     let member = manager.flights.join(key, remaining: { [self] in remaining }) { Flight(sharing: self, request) }
@@ -35,7 +35,7 @@ extension Call {
     return own(try result.get(), isFirst: isFirst)
   }
 
-  private func own(_ shared: Answer, isFirst: Bool) -> Answer {
+  private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {
     var response = shared.response
     response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
     response.call = nil
@@ -43,7 +43,7 @@ extension Call {
       status.isCollapsed = true
       response.note(status)
     }
-    return Answer(self, response, .memory(shared.data))
+    return Outcome(self, response, .memory(shared.data))
   }
 }
 

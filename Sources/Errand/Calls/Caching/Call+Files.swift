@@ -4,7 +4,7 @@ extension Call {
   /// Adds conditions so that the call's file is downloaded only if it has changed. Adds none if the file's version is
   /// unknown.
   func addFileConditions(to request: inout HTTPRequest) {
-    guard case .file(.exact(let file)) = delivery, request.method == .get else { return }
+    guard case .file(.exact(let file)) = destination, request.method == .get else { return }
     let selection = withoutCredentials(request)
     let known = FileValidators.of(file).flatMap { known in
       known.mark == Self.mark(of: request.url, known.varying, in: selection) ? known : nil
@@ -31,13 +31,13 @@ extension Call {
   /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the
   /// destination.
   func publish(_ file: PartialFile, from response: HTTPResponse) throws -> URL {
-    guard plan.keepsCurrentFile, case .file(.exact(let destination)) = delivery, response.status == .ok else {
+    guard plan.keepsCurrentFile, case .file(.exact(let url)) = destination, response.status == .ok else {
       return try file.publish()
     }
     let (stamp, place) = (file.stamp, try file.publish())
     let selection = state.withLock { $0.file.selection }
     let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: selection) }
-    FileValidators.keep(validators, for: destination, stamp: stamp)
+    FileValidators.keep(validators, for: url, stamp: stamp)
     return place
   }
 

@@ -131,7 +131,7 @@ extension Call {
   }
 
   /// A retry resends the same request: the call that built it may have ended, so its hooks must not run again.
-  fileprivate func sendShared(_ request: HTTPRequest) async throws -> Answer {
+  fileprivate func sendShared(_ request: HTTPRequest) async throws -> Outcome {
     try await run { call in
       try await call.throughCache(request) { asked, run in try await call.attempts(asked, run) { asked } }
     }

@@ -47,8 +47,8 @@ extension TaskManager {
   }
 
   private static func begin<Value: Sendable>(
-    _ task: some ServerTask, _ delivery: BodyDestination, _ lifetime: TaskHandleLifetime,
-    finish: @escaping @Sendable (Answer) async throws -> Value
+    _ task: some ServerTask, _ destination: BodyDestination, _ lifetime: TaskHandleLifetime,
+    finish: @escaping @Sendable (Outcome) async throws -> Value
   ) -> TaskHandle<Value> {
     // A retry may run in another context: keep this context's default server.
     let scoped = ServerDefault.scoped
@@ -57,7 +57,7 @@ extension TaskManager {
       try await ServerDefault.$scoped.withValue(scoped) {
         var plan = plan
         plan.operation = operation
-        return try await Call.perform(plan, delivery, finish: finish)
+        return try await Call.perform(plan, destination, finish: finish)
       }
     }
     work.start()

@@ -52,7 +52,7 @@ struct ExchangeRecord: Sendable {
   }
 
   /// Ends an attempt. `outcome` is the response and the body that the steps returned, if any.
-  mutating func end(_ record: AttemptRecord, _ outcome: Answer?, at time: Duration) {
+  mutating func end(_ record: AttemptRecord, _ outcome: Outcome?, at time: Duration) {
     guard let index = last(of: record.number) else { return }
     exchanges[index].record = record
     exchanges[index].ended = time

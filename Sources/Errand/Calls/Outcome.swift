@@ -1,7 +1,7 @@
 package import ErrandFoundation
 
 /// The outcome of an attempt, and later of its call: the response and the body read so far.
-package struct Answer: Sendable {
+package struct Outcome: Sendable {
   package let call: Call
   package var response: HTTPResponse
   /// Whether the call accepts the status. A response with any other status may be retried, and never replaces a file.
@@ -61,7 +61,7 @@ package struct Answer: Sendable {
 
   /// How the body is read.
   var intake: Intake {
-    switch call.delivery {
+    switch call.destination {
     case .memory where isAccepted && !isUnexpectedWhole: .data
     case .stream where isAccepted: .head
     case .discarded where isAccepted: .discard
@@ -72,7 +72,7 @@ package struct Answer: Sendable {
 
   var isAccepted: Bool {
     // File downloads always throw on a bad status, because they return a file.
-    isSuccess || (returnsOthers && !call.delivery.isFile)
+    isSuccess || (returnsOthers && !call.destination.isFile)
   }
 
   private var returnsOthers: Bool {
@@ -90,7 +90,7 @@ package struct Answer: Sendable {
     // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the requested part.
     case .ok: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
-    case .noContent, 205: !call.delivery.isFile
+    case .noContent, 205: !call.destination.isFile
     default: true
     }
   }
@@ -99,7 +99,7 @@ package struct Answer: Sendable {
   private var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
 }
 
-typealias AttemptResult = Result<Answer, any Error>
+typealias AttemptResult = Result<Outcome, any Error>
 
 extension AttemptResult {
   func discard() { if case .success(let outcome) = self { outcome.response.body.cancel() } }
@@ -124,7 +124,7 @@ extension Call {
   }
 }
 
-extension Answer {
+extension Outcome {
   func decoded<Payload: Decodable & Sendable>(_ type: Payload.Type) throws -> Payload {
     let (call, headers) = (call, response.headers)  // avoids copying all of `self` into the closures
     do {
