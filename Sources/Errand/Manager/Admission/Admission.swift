@@ -47,15 +47,15 @@ struct Admission {
     _ ticket: Ticket, host: Origin, priority: CallPriority, mayWait: Bool = true, at now: Duration = .zero
   ) -> Decision {
     // Mutate in place: copying a host's queues is O(n).
-    let place = hosts.enter(host)
-    if hasRoomOverall, hosts[place].waiting == 0, canStart(hosts[place], at: now) {
-      hosts[place].start(at: now, limits.rate)
+    let index = hosts.enter(host)
+    if hasRoomOverall, hosts[index].waiting == 0, canStart(hosts[index], at: now) {
+      hosts[index].start(at: now, limits.rate)
       running += 1
       return .start
     }
-    defer { settle(host, place, at: now) }
+    defer { settle(host, index, at: now) }
     if !mayWait || (limits.maximumWaiting > 0 && waiting >= limits.maximumWaiting) { return .refuse }
-    hosts[place].append(ticket, priority.rawValue, since: now)
+    hosts[index].append(ticket, priority.rawValue, since: now)
     waiting += 1
     return .wait
   }
@@ -69,18 +69,18 @@ struct Admission {
   /// Frees a slot at `host` and returns the waiters that may start.
   mutating func leave(host: Origin, at now: Duration = .zero) -> [Ticket] {
     running -= 1
-    if let place = hosts.place(of: host) {
-      hosts[place].running -= 1
-      settle(host, place, at: now)
+    if let index = hosts.index(of: host) {
+      hosts[index].running -= 1
+      settle(host, index, at: now)
     }
     return waiting > 0 ? admit(at: now) : []
   }
 
   /// Removes a waiter that gives up. Returns `false` if it is no longer waiting.
   mutating func abandon(_ ticket: Ticket, host: Origin, at now: Duration = .zero) -> Bool {
-    guard let place = hosts.place(of: host), hosts[place].remove(ticket) else { return false }
+    guard let index = hosts.index(of: host), hosts[index].remove(ticket) else { return false }
     waiting -= 1
-    settle(host, place, at: now)
+    settle(host, index, at: now)
     return true
   }
 
@@ -90,7 +90,7 @@ struct Admission {
     self.limits = limits
     starved = MinHeap()
     for host in hosts.origins {
-      if let place = hosts.place(of: host) { hosts[place].meter.change(from: old, to: limits.rate, at: now) }
+      if let index = hosts.index(of: host) { hosts[index].meter.change(from: old, to: limits.rate, at: now) }
       rouse(host, at: now)
     }
     return admit(at: now)
@@ -132,38 +132,38 @@ struct Admission {
 
 extension Admission {
   /// Updates `ready` and `starved` after a change to a host.
-  private mutating func settle(_ host: Origin, _ place: Int, at now: Duration) {
-    if hosts[place].waiting == 0 {
-      return hosts[place].running == 0 ? sweep(at: now) : ()
+  private mutating func settle(_ host: Origin, _ index: Int, at now: Duration) {
+    if hosts[index].waiting == 0 {
+      return hosts[index].running == 0 ? sweep(at: now) : ()
     }
-    guard hasRoom(hosts[place]) else { return }  // settled when the next call leaves
-    let token = hosts[place].meter.nextToken(limits.rate)
+    guard hasRoom(hosts[index]) else { return }  // settled when the next call leaves
+    let token = hosts[index].meter.nextToken(limits.rate)
     if token <= now {
-      for (ticket, level) in hosts[place].announce() { ready[level].insert(Ready(ticket: ticket, host: host)) }
-    } else if hosts[place].wakesAt == nil {
-      hosts[place].wakesAt = token
+      for (ticket, level) in hosts[index].announce() { ready[level].insert(Ready(ticket: ticket, host: host)) }
+    } else if hosts[index].wakesAt == nil {
+      hosts[index].wakesAt = token
       starved.insert(Starved(time: token, host: host))
     }
   }
 
   /// Checks a host that has left `starved`.
   private mutating func rouse(_ host: Origin, at now: Duration) {
-    guard let place = hosts.place(of: host) else { return }
-    hosts[place].wakesAt = nil
-    settle(host, place, at: now)
+    guard let index = hosts.index(of: host) else { return }
+    hosts[index].wakesAt = nil
+    settle(host, index, at: now)
   }
 
   private mutating func admit(at now: Duration) -> [Ticket] {
     var started: [Ticket] = []
     while waiting > 0, hasRoomOverall, let (entry, level) = best(at: now) {
       ready[level].removeFirst()
-      let place = hosts.enter(entry.host)
-      hosts[place].removeFirst(level)
-      hosts[place].start(at: now, limits.rate)
+      let index = hosts.enter(entry.host)
+      hosts[index].removeFirst(level)
+      hosts[index].start(at: now, limits.rate)
       waiting -= 1
       running += 1
       started.append(entry.ticket)
-      settle(entry.host, place, at: now)
+      settle(entry.host, index, at: now)
     }
     return started
   }
@@ -185,11 +185,11 @@ extension Admission {
   /// Returns the first waiter at a priority level that can start. Removes the entries before it, which can't start.
   private mutating func first(_ level: Int, at now: Duration) -> (Ready, WaitingLine.Waiter)? {
     while let entry = ready[level].first {
-      if let place = hosts.place(of: entry.host), let waiter = hosts[place].candidate(entry.ticket, level) {
-        if canStart(hosts[place], at: now) { return (entry, waiter) }
-        hosts[place].withdraw(level)
+      if let index = hosts.index(of: entry.host), let waiter = hosts[index].candidate(entry.ticket, level) {
+        if canStart(hosts[index], at: now) { return (entry, waiter) }
+        hosts[index].withdraw(level)
         ready[level].removeFirst()
-        settle(entry.host, place, at: now)
+        settle(entry.host, index, at: now)
       } else {
         ready[level].removeFirst()
       }

@@ -63,38 +63,38 @@ struct HostAdmission {
 /// The state of every known host. A host is looked up by origin once, and by index from then on. A dictionary of states
 /// would allocate on every in-place change.
 struct HostTable {
-  private var places: [Origin: Int] = [:]
+  private var indices: [Origin: Int] = [:]
   private var states: [HostAdmission] = []
   private var free: [Int] = []
 
-  var count: Int { places.count }
+  var count: Int { indices.count }
 
-  var origins: [Origin] { Array(places.keys) }
+  var origins: [Origin] { Array(indices.keys) }
 
-  func place(of host: Origin) -> Int? { places[host] }
+  func index(of host: Origin) -> Int? { indices[host] }
 
   /// Returns the index of a host's state. Creates the state if needed.
   mutating func enter(_ host: Origin) -> Int {
-    if let place = places[host] { return place }
-    let place = free.popLast() ?? states.count
-    if place == states.count { states.append(HostAdmission()) }
-    places[host] = place
-    return place
+    if let index = indices[host] { return index }
+    let index = free.popLast() ?? states.count
+    if index == states.count { states.append(HostAdmission()) }
+    indices[host] = index
+    return index
   }
 
   /// Removes a host. Its index may be reused.
   mutating func remove(_ host: Origin) {
-    guard let place = places.removeValue(forKey: host) else { return }
-    states[place] = HostAdmission()
-    free.append(place)
+    guard let index = indices.removeValue(forKey: host) else { return }
+    states[index] = HostAdmission()
+    free.append(index)
   }
 
-  subscript(_ place: Int) -> HostAdmission {
-    get { states[place] }
-    _modify { yield &states[place] }
+  subscript(_ index: Int) -> HostAdmission {
+    get { states[index] }
+    _modify { yield &states[index] }
   }
 
-  subscript(_ host: Origin) -> HostAdmission? { places[host].map { states[$0] } }
+  subscript(_ host: Origin) -> HostAdmission? { indices[host].map { states[$0] } }
 }
 
 /// A token bucket, stored as the time at which it will be full again (the "generic cell rate algorithm").

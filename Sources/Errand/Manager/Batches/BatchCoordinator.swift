@@ -2,7 +2,7 @@
 final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>: Sendable {
   struct Completion: Sendable {
     /// The task's position in the source, starting at 0.
-    let place: Int
+    let index: Int
     let task: Described.Unmodified
     let result: Result<Described.DownloadPayload, any Error>
   }
@@ -64,9 +64,9 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
             break
           }
           running += 1
-          let place = state.withLock { $0.window.take() }
+          let index = state.withLock { $0.window.take() }
           let plan = entered(task.plan)
-          group.addTask { await self.run(task, plan, at: place) }
+          group.addTask { await self.run(task, plan, at: index) }
         }
         if isExhausted, !Task.isCancelled { endSource(nil) }
         await group.waitForAll()
@@ -87,8 +87,8 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     }
     if isReported { return nil }
     guard let source, let task = try await source.next() else { return CancellationError() as? Failure }
-    let place = state.withLock { $0.window.take() }
-    finish(Completion(place: place, task: task.unmodified, result: .failure(CancellationError())), isFailed: true)
+    let index = state.withLock { $0.window.take() }
+    finish(Completion(index: index, task: task.unmodified, result: .failure(CancellationError())), isFailed: true)
     return nil
   }
 
@@ -100,19 +100,19 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     return plan
   }
 
-  private func run(_ task: Described, _ plan: TaskPlan, at place: Int) async {
+  private func run(_ task: Described, _ plan: TaskPlan, at index: Int) async {
     defer { if let place = plan.place { plan.server.manager.serialQueues.leave(place) } }
     do {
       let payload = try await Call.perform(plan, .memory) { try $0.decoded(Described.DownloadPayload.self) }
-      finish(Completion(place: place, task: task.unmodified, result: .success(payload)), isFailed: false)
+      finish(Completion(index: index, task: task.unmodified, result: .success(payload)), isFailed: false)
     } catch {
-      finish(Completion(place: place, task: task.unmodified, result: .failure(error)), isFailed: true)
+      finish(Completion(index: index, task: task.unmodified, result: .failure(error)), isFailed: true)
     }
   }
 
   private func finish(_ outcome: Completion, isFailed: Bool) {
     let reader = state.withLock { state in
-      state.window.finish(outcome.place, outcome, isFailed: isFailed)
+      state.window.finish(outcome.index, outcome, isFailed: isFailed)
       // A task can also cancel itself. Count it only if the batch was cancelled.
       if Task.isCancelled, case .failure(let error) = outcome.result, error is CancellationError {
         state.cancelled += 1
@@ -185,8 +185,8 @@ final class BatchCoordinator<Described: PayloadDownloadingTask, Failure: Error>:
     var payloads: [Described.DownloadPayload?] = []
     while let outcome = try await next() {
       let payload = try outcome.result.get()
-      while payloads.count <= outcome.place { payloads.append(nil) }
-      payloads[outcome.place] = payload
+      while payloads.count <= outcome.index { payloads.append(nil) }
+      payloads[outcome.index] = payload
     }
     try Task.checkCancellation()
     return payloads.compactMap(\.self)
