@@ -44,7 +44,7 @@ struct TransferRetry: Sendable {
   /// If the error is a timeout at the transfer's deadline, returns it with the transfer's limit instead of the
   /// request's.
   func attributed(_ error: TaskError) -> TaskError {
-    guard let limit, error.timer == .call, error.limit != limit, !error.isOfAnotherCall else { return error }
+    guard let limit, error.timer == .call, error.limit != limit, !error.isFromAnotherCall else { return error }
     return error.relimited(to: limit)
   }
 

@@ -25,14 +25,15 @@ struct DiagnosisTests {
   private static let brief = Duration.milliseconds(300)
 
   static let statuses: [Fault] = [
-    .status(302, "notFollowed"), .status(400, "malformedRequest"), .status(401, "notSignedIn"),
+    .status(302, "notFollowed"), .status(400, "malformedRequest"), .status(401, "unauthorized"),
     .status(403, "forbidden"),
-    .status(404, "notFound"), .status(405, "wrongMethod"), .status(406, "notAcceptable"), .status(408, "slowUpload"),
-    .status(409, "conflict"), .status(410, "gone"), .status(412, "changedMeanwhile"), .status(413, "tooLargeForServer"),
-    .status(414, "urlTooLong"), .status(428, "conditionRequired"), .status(431, "headTooLarge"),
-    .status(415, "wrongType"), .status(422, "invalidContent"),
+    .status(404, "notFound"), .status(405, "methodNotAllowed"), .status(406, "notAcceptable"),
+    .status(408, "slowUpload"),
+    .status(409, "conflict"), .status(410, "gone"), .status(412, "preconditionFailed"), .status(413, "contentTooLarge"),
+    .status(414, "urlTooLong"), .status(428, "preconditionRequired"), .status(431, "headersTooLarge"),
+    .status(415, "unsupportedMediaType"), .status(422, "unprocessableContent"),
     .status(429, "rateLimited"),
-    .status(451, "unavailableForLegalReasons"), .status(418, "clientFault"), .status(500, "serverFault"),
+    .status(451, "unavailableForLegalReasons"), .status(418, "clientError"), .status(500, "serverError"),
     .status(502, "badGateway"),
     .status(503, "overloaded"), .status(504, "gatewayTimeout"), .status(304, "notModified"),
     Fault(
@@ -43,7 +44,7 @@ struct DiagnosisTests {
   ]
 
   static let bodies: [Fault] = [
-    Fault(description: "pageForData", answer: .data(Data("<html></html>".utf8), type: "text/html")),
+    Fault(description: "htmlInsteadOfData", answer: .data(Data("<html></html>".utf8), type: "text/html")),
     Fault(description: "emptyBody", answer: .data(Data(), type: .json)),
     Fault(description: "wrongShape", answer: .json(#"{"id":"seven"}"#)),
     Fault(
@@ -54,7 +55,7 @@ struct DiagnosisTests {
     Fault(
       description: "badResponse",
       answer: .raw(Data("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab".utf8))),
-    Fault(description: "lostBeforeAnswer", answer: .raw(Data())),
+    Fault(description: "lostBeforeResponse", answer: .raw(Data())),
     Fault(
       description: "fileNotWritable", answer: .text("a"),
       run: { server, _ in
@@ -138,7 +139,7 @@ struct DiagnosisTests {
     .certificateExpired, .certificateName, .certificateUnknown, .pinMismatch, .proxyAuthenticationRequired,
     .proxyRefused, .authenticationFailed, .signInRequired, .idleConnectionLost, .lostWhileSending, .slowQueue,
     .slowConnect, .deadlineInRetries, .rangeIgnored, .unsatisfiableRange, .unacceptedStatus, .wrongFormat,
-    .bodyConsumed, .digestMismatch, .transferInUse, .internal, .deadConnection, .waitedForSlot, .triedAgain,
+    .bodyConsumed, .digestMismatch, .transferInUse, .internal, .staleConnection, .waitedForSlot, .retried,
   ]
 
   private static func known(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/not-a-url") }

@@ -166,7 +166,7 @@ import Testing
         settings.preflight = { _, _ in try await URLTask(shop.mock.url).on(other).run() }
       }
       let error = await #expect(throws: TaskError.self) { try await shop.download(to: place).run() }
-      #expect(error?.status == .preconditionFailed && error?.isOfAnotherCall == true)
+      #expect(error?.status == .preconditionFailed && error?.isFromAnotherCall == true)
       await shop.server.update { $0.preflight = nil }
       try await shop.download(to: place).run()
       #expect(shop.ranges == ["", "bytes=60000-"])

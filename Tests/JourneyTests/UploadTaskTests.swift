@@ -94,7 +94,7 @@ import Testing
       let error = await #expect(throws: TaskError.self) {
         try await ResumableUpload(of: file, with: task.timeouts(Timeouts(call: .seconds(60))), by: .tus).run()
       }
-      #expect(error?.limit == .milliseconds(50) && error?.isOfAnotherCall == true, "\(String(describing: error))")
+      #expect(error?.limit == .milliseconds(50) && error?.isFromAnotherCall == true, "\(String(describing: error))")
     }
   }
 

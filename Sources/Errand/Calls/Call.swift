@@ -244,7 +244,7 @@ package final class Call: Sendable {
   /// Attributes an error to this call. If another call threw the error, the reason names that call's request.
   private func own(_ error: inout TaskError, _ shown: (method: HTTPMethod, url: URL)?) {
     if let other = error.call, other.number != number {
-      error.isOfAnotherCall = true
+      error.isFromAnotherCall = true
       if !other.request.isEmpty {
         error.reason = "\(other.request), which this call depends on, failed: \(error.reason)"
       }

@@ -71,7 +71,7 @@ extension TaskError {
 
   private var lossCause: Diagnosis.Cause {
     if says("pooled connection") || attempts.last?.wasResent == true && !wasNotSent { return .idleConnectionLost }
-    return phase == .sending ? .lostWhileSending : .lostBeforeAnswer
+    return phase == .sending ? .lostWhileSending : .lostBeforeResponse
   }
 
   private func limitCause(_ timer: Timeouts.Timer) -> Diagnosis.Cause {
@@ -89,7 +89,7 @@ extension TaskError {
   private var shapeCause: Diagnosis.Cause {
     if reason.hasSuffix(Self.emptyBodyReason) { return .emptyBody }
     let essence = headers.mediaType?.essence
-    if essence == "text/html" || essence == "application/xhtml+xml" { return .pageForData }
+    if essence == "text/html" || essence == "application/xhtml+xml" { return .htmlInsteadOfData }
     // The JSON and property list decoders identify data in the wrong format only by this message.
     if case DecodingError.dataCorrupted(let context)? = underlying, context.codingPath.isEmpty,
       context.debugDescription.hasPrefix("The given data was not")
@@ -106,30 +106,30 @@ extension TaskError {
     case ..<300: .unacceptedStatus
     case 300..<400: .notFollowed
     case 400: .malformedRequest
-    case 401: .notSignedIn
+    case 401: .unauthorized
     case 403: .forbidden
     case 404: .notFound
-    case 405: .wrongMethod
+    case 405: .methodNotAllowed
     case 406: .notAcceptable
     case 407: .proxyAuthenticationRequired
     case 408: .slowUpload
     case 409: .conflict
     case 410: .gone
-    case 412: .changedMeanwhile
-    case 413: .tooLargeForServer
+    case 412: .preconditionFailed
+    case 413: .contentTooLarge
     case 414: .urlTooLong
-    case 415: .wrongType
+    case 415: .unsupportedMediaType
     case 416: .unsatisfiableRange
-    case 422: .invalidContent
-    case 428: .conditionRequired
+    case 422: .unprocessableContent
+    case 428: .preconditionRequired
     case 429: .rateLimited
-    case 431: .headTooLarge
+    case 431: .headersTooLarge
     case 451: .unavailableForLegalReasons
-    case 400..<500: .clientFault
+    case 400..<500: .clientError
     case 502: .badGateway
     case 503: .overloaded
     case 504: .gatewayTimeout
-    default: .serverFault
+    default: .serverError
     }
   }
 }

@@ -27,7 +27,7 @@ public struct TaskError: Error, Sendable {
     var timings: TransferTimings?
     var payload: (any Sendable)?
     var call: (number: Int, request: String)?
-    var isOfAnotherCall = false
+    var isFromAnotherCall = false
     var isTokenFailure = false
     var awaitedSource = false
     var proxyRenewal: CredentialRenewal?
@@ -223,9 +223,9 @@ public struct TaskError: Error, Sendable {
 
   /// Whether the error comes from another call that a hook or step made. If `true`, the code, status and body are from
   /// that call.
-  public internal(set) var isOfAnotherCall: Bool {
-    get { box.details.isOfAnotherCall }
-    set { details.isOfAnotherCall = newValue }
+  public internal(set) var isFromAnotherCall: Bool {
+    get { box.details.isFromAnotherCall }
+    set { details.isFromAnotherCall = newValue }
   }
 
   /// Whether the time limit expired while waiting for the request body's source.

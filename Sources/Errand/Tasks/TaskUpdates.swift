@@ -72,7 +72,7 @@ public struct TaskUpdates<Described: PayloadDownloadingTask>: AsyncSequence, Sen
 
     /// Whether to ignore the error because the stored response is missing or was stored for an older payload type.
     private static func isPassedOver(_ error: TaskError) -> Bool {
-      [.notCached, .decodingFailed, .badStatus].contains(error.code) && !error.isOfAnotherCall
+      [.notCached, .decodingFailed, .badStatus].contains(error.code) && !error.isFromAnotherCall
     }
   }
 }

@@ -136,7 +136,7 @@ actor DownloadRun {
       asked.isOther = isOther(first)
       let step = DownloadStep.after(response.status, response.headers, asked: asked)
       return Reply(call: call, step: step, source: .success(response), url: first)
-    } catch let error as TaskError where error.code == .badStatus && !error.isOfAnotherCall {
+    } catch let error as TaskError where error.code == .badStatus && !error.isFromAnotherCall {
       guard let status = error.status else { throw error }
       // Use the task's URL, because an error contains only the redacted URL after the last redirect.
       let url = try await ServerSnapshot.url(of: makePlan())

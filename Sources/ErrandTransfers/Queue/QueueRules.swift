@@ -19,7 +19,7 @@ enum QueueRules {
   /// `TaskError`, for example because a hook can't read a key, or if the error belongs to another call made by a
   /// hook.
   static func stays(after error: any Error) -> Bool {
-    guard let error = error as? TaskError, !error.isOfAnotherCall else { return true }
+    guard let error = error as? TaskError, !error.isFromAnotherCall else { return true }
     guard error.code == .badStatus, let status = error.status?.code else { return passing.contains(error.code) }
     return (300..<400).contains(status) || status >= 500 || passingStatuses.contains(status)
   }

@@ -52,12 +52,12 @@ import Testing
       throw TaskError(.connectionLost, "it broke", phase: .receiving)
     }
     let own = try #require(await taskError { _ = try await failing.task().download() })
-    #expect(own.reason == "it broke" && !own.isOfAnotherCall)
+    #expect(own.reason == "it broke" && !own.isFromAnotherCall)
     let other = shop()
     await other.server.update { $0.authentication = .bearer { try await failing.task().download() } }
     let nested = try #require(await taskError { _ = try await other.task().download() })
     #expect(
-      nested.reason.components(separatedBy: "which this call depends on").count == 2 && nested.isOfAnotherCall,
+      nested.reason.components(separatedBy: "which this call depends on").count == 2 && nested.isFromAnotherCall,
       "\(nested.reason)")
   }
 

@@ -28,18 +28,20 @@ extension Diagnosis {
     case cannotResolveHost, forbiddenAddress, connectionRefused, unreachable, offline, plainServer, tlsRefused,
       unusableCertificates, certificateExpired, certificateName, certificateUnknown, pinMismatch,
       proxyAuthenticationRequired, proxyRefused,
-      authenticationFailed, signInRequired, idleConnectionLost, lostWhileSending, lostBeforeAnswer, truncatedBody,
+      authenticationFailed, signInRequired, idleConnectionLost, lostWhileSending, lostBeforeResponse, truncatedBody,
       slowQueue, slowConnect, slowUpload, slowServer, slowBody, deadline, deadlineInRetries, notHTTP, badResponse
     // After the response head arrived.
-    case notFollowed, malformedRequest, notSignedIn, forbidden, notFound, wrongMethod, notAcceptable, conflict, gone,
-      changedMeanwhile, conditionRequired, tooLargeForServer, urlTooLong, headTooLarge, wrongType, invalidContent,
+    case notFollowed, malformedRequest, unauthorized, forbidden, notFound, methodNotAllowed, notAcceptable, conflict,
+      gone,
+      preconditionFailed, preconditionRequired, contentTooLarge, urlTooLong, headersTooLarge, unsupportedMediaType,
+      unprocessableContent,
       rateLimited,
-      unavailableForLegalReasons, clientFault, serverFault, badGateway, overloaded, gatewayTimeout, notModified,
-      partialBody, rangeIgnored, unsatisfiableRange, unacceptedStatus, tooManyRedirects, badRedirect, pageForData,
+      unavailableForLegalReasons, clientError, serverError, badGateway, overloaded, gatewayTimeout, notModified,
+      partialBody, rangeIgnored, unsatisfiableRange, unacceptedStatus, tooManyRedirects, badRedirect, htmlInsteadOfData,
       emptyBody, wrongFormat, wrongShape, bodyTooLarge, bodyConsumed, digestMismatch, transferInUse, fileNotWritable,
       `internal`
     // Remarks on successful calls.
-    case deadConnection, waitedForSlot, triedAgain
+    case staleConnection, waitedForSlot, retried
 
     var words: (cause: String, advice: String) {
       switch self {
@@ -151,7 +153,7 @@ extension Diagnosis {
         )
       case .lostWhileSending:
         ("the connection broke while sending the request", "check the server's body size limit and its log")
-      case .lostBeforeAnswer:
+      case .lostBeforeResponse:
         (
           "the connection broke before a response arrived",
           "look for a crash or a restart in the server's log; check whether the port expects TLS; retry if the request can be resent"
@@ -199,41 +201,41 @@ extension Diagnosis {
           "the server considers the request malformed",
           "compare the body and the query with what the server expects; its response may contain details"
         )
-      case .notSignedIn:
+      case .unauthorized:
         (
           "the credentials are missing, wrong or expired",
           "sign in, or renew the credentials; WWW-Authenticate names the expected scheme"
         )
       case .forbidden: ("the server denies access", "check the permissions of the account, or the scope of the token")
       case .notFound: ("there is nothing at that URL", "check the path, the identifier and the remote's base path")
-      case .wrongMethod: ("the URL does not support this method", "use a method listed in Allow; check the path")
+      case .methodNotAllowed: ("the URL does not support this method", "use a method listed in Allow; check the path")
       case .notAcceptable:
         ("the server has no representation that the request accepts", "check the Accept fields of the request")
       case .conflict:
         ("the request conflicts with the current state", "fetch the latest state and apply the change to it")
       case .gone: ("the resource was permanently removed", "stop requesting this URL")
-      case .changedMeanwhile:
+      case .preconditionFailed:
         (
           "the resource has changed since it was read or already exists",
           "fetch the latest version, apply the change to it, and send the latest ETag in If-Match"
         )
-      case .conditionRequired:
+      case .preconditionRequired:
         (
           "the server requires this request to be conditional",
           "fetch the resource and send its ETag in If-Match"
         )
-      case .tooLargeForServer: ("the body is larger than the server accepts", "send less, or split the body")
+      case .contentTooLarge: ("the body is larger than the server accepts", "send less, or split the body")
       case .urlTooLong: ("the URL is too long for the server", "move parameters into the body")
-      case .headTooLarge:
+      case .headersTooLarge:
         ("the header is too large for the server", "check the cookies and the size of the other fields")
-      case .wrongType:
+      case .unsupportedMediaType:
         ("the server does not accept this media type or content coding", "check Content-Type and Content-Encoding")
-      case .invalidContent:
+      case .unprocessableContent:
         ("the server can read the body but rejects its content", "check the fields named in the response")
       case .rateLimited: ("too many requests in too short a time", "respect Retry-After; set a rate limit for the host")
       case .unavailableForLegalReasons: ("access is denied for legal reasons", "contact the server's owner")
-      case .clientFault: ("the server rejects the request", "check its response for details")
-      case .serverFault: ("the server failed", "check its log around this time, and its response for details")
+      case .clientError: ("the server rejects the request", "check its response for details")
+      case .serverError: ("the server failed", "check its log around this time, and its response for details")
       case .badGateway:
         (
           "a proxy or gateway got an invalid response from the upstream server",
@@ -268,7 +270,7 @@ extension Diagnosis {
           "the redirect points to a forbidden or invalid URL",
           "report it to the server's owner, or get the redirect itself as the response with .redirects(.refuse)"
         )
-      case .pageForData:
+      case .htmlInsteadOfData:
         (
           "the server sent an HTML page instead of data",
           "check the path; a proxy, a login page or a captive portal may have responded"
@@ -296,14 +298,14 @@ extension Diagnosis {
       case .transferInUse: ("the same transfer is already running", "wait for it, or cancel it")
       case .fileNotWritable: ("the file cannot be written", "check the path, the permissions and the free space")
       case .internal: ("an internal error in Errand", "report it and include this record")
-      case .deadConnection:
+      case .staleConnection:
         (
           "the request was resent because the server closed the pooled connection or refused the request",
           "close idle connections sooner than the server does"
         )
       case .waitedForSlot:
         ("most of the time was spent waiting for a slot", "raise the concurrency limits, or start fewer calls")
-      case .triedAgain: ("the call needed more than one attempt", "find out why the first attempt failed")
+      case .retried: ("the call needed more than one attempt", "find out why the first attempt failed")
       }
     }
   }

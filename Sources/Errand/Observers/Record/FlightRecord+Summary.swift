@@ -6,8 +6,8 @@ extension FlightRecord {
 
   private func remark(_ attempts: [AttemptRecord]) -> Diagnosis.Cause? {
     guard case .callEnded(.succeeded) = entries.last?.moment else { return nil }
-    if attempts.contains(where: \.wasResent) { return .deadConnection }
-    if attempts.count > 1 { return .triedAgain }
+    if attempts.contains(where: \.wasResent) { return .staleConnection }
+    if attempts.count > 1 { return .retried }
     let (queued, elapsed) = (attempts.reduce(.zero) { $0 + $1.queued }, entries.last?.time ?? .zero)
     return queued > .milliseconds(100) && queued * 2 > elapsed ? .waitedForSlot : nil
   }

@@ -54,7 +54,7 @@ import Testing
   @Test func `the error of a later connection is reported as the stream's error`() async throws {
     let stub = StubServer(stream("data: a\n\n"), .status(404))
     let error = await #expect(throws: TaskError.self) { try await all(Prices().on(stub.server).events()) }
-    #expect(error?.reason == "404 Not Found" && error?.isOfAnotherCall == false)
+    #expect(error?.reason == "404 Not Found" && error?.isFromAnotherCall == false)
     #expect(error?.record.entries.count { "\($0.moment)" == "call started" } == 1)
   }
 

@@ -46,7 +46,7 @@ import Testing
     (error(.secureConnectionFailed, "this libcurl has no TLS", .preparing), .transportUnavailable),
     (error(.untrustedServer, "no alternative certificate subject name matches 'expired.test'"), .certificateName),
     (error(.untrustedServer, "the server's certificate is not valid yet"), .certificateExpired),
-    (status(200), .unacceptedStatus), (status(428), .conditionRequired), (status(414), .urlTooLong),
+    (status(200), .unacceptedStatus), (status(428), .preconditionRequired), (status(414), .urlTooLong),
     (error(.secureConnectionFailed, "error:0A00010B:SSL routines::wrong version number"), .plainServer),
     (error(.secureConnectionFailed, "alert handshake failure"), .tlsRefused),
     (
@@ -64,7 +64,7 @@ import Testing
     (error(.authenticationFailed), .authenticationFailed), (error(.signInRequired), .signInRequired),
     (error(.connectionLost, "the pooled connection was closed before the response arrived"), .idleConnectionLost),
     (error(.connectionLost, "reset", .sending), .lostWhileSending),
-    (error(.connectionLost, "reset"), .lostBeforeAnswer),
+    (error(.connectionLost, "reset"), .lostBeforeResponse),
     (error(.truncatedBody), .truncatedBody), (timeout(.queue, .waiting), .slowQueue),
     (timeout(.connect, .connecting), .slowConnect),
     (timeout(.attempt, .connecting), .slowConnect), (timeout(.attempt, .sending), .slowUpload),
@@ -73,17 +73,18 @@ import Testing
     (timeout(.call, .delaying), .deadlineInRetries),
     (error(.badResponse, "Received HTTP/0.9 when not allowed"), .notHTTP),
     (error(.badResponse), .badResponse), (status(302), .notFollowed), (status(400), .malformedRequest),
-    (status(401), .notSignedIn),
-    (status(403), .forbidden), (status(404), .notFound), (status(405), .wrongMethod), (status(406), .notAcceptable),
-    (status(409), .conflict), (status(410), .gone), (status(412), .changedMeanwhile), (status(413), .tooLargeForServer),
-    (status(431), .headTooLarge), (status(415), .wrongType), (status(422), .invalidContent),
+    (status(401), .unauthorized),
+    (status(403), .forbidden), (status(404), .notFound), (status(405), .methodNotAllowed),
+    (status(406), .notAcceptable),
+    (status(409), .conflict), (status(410), .gone), (status(412), .preconditionFailed), (status(413), .contentTooLarge),
+    (status(431), .headersTooLarge), (status(415), .unsupportedMediaType), (status(422), .unprocessableContent),
     (status(429), .rateLimited),
-    (status(451), .unavailableForLegalReasons), (status(418), .clientFault), (status(500), .serverFault),
-    (status(599), .serverFault),
+    (status(451), .unavailableForLegalReasons), (status(418), .clientError), (status(500), .serverError),
+    (status(599), .serverError),
     (status(502), .badGateway), (status(503), .overloaded), (status(504), .gatewayTimeout),
     (error(.notModified), .notModified),
     (status(206), .partialBody), (error(.tooManyRedirects), .tooManyRedirects), (error(.badRedirect), .badRedirect),
-    (shape("text/html", "<html>"), .pageForData), (error(.decodingFailed, TaskError.emptyBodyReason), .emptyBody),
+    (shape("text/html", "<html>"), .htmlInsteadOfData), (error(.decodingFailed, TaskError.emptyBodyReason), .emptyBody),
     (shape("application/json", "{}"), .wrongShape), (error(.bodyTooLarge), .bodyTooLarge),
     (error(.digestMismatch), .digestMismatch), (error(.transferInUse), .transferInUse),
     (error(.fileNotWritable), .fileNotWritable), (error(.internal), .internal),
@@ -106,7 +107,7 @@ import Testing
       #expect(cause != nil, "\(name)")
     }
     let unnamed = Set(Diagnosis.Cause.allCases).subtracting(Self.cases.map(\.1))
-    #expect(unnamed == [.deadConnection, .waitedForSlot, .triedAgain])
+    #expect(unnamed == [.staleConnection, .waitedForSlot, .retried])
     #expect(TaskError(.init("soldOut"), "", phase: .finishing).diagnosis == nil)
   }
 
@@ -139,8 +140,8 @@ import Testing
       return record.diagnosis?.name
     }
     #expect(diagnosis(attempt(2)) == nil)
-    #expect(diagnosis(attempt(1), attempt(2)) == "triedAgain")
-    #expect(diagnosis(attempt(2, wasResent: true)) == "deadConnection")
+    #expect(diagnosis(attempt(1), attempt(2)) == "retried")
+    #expect(diagnosis(attempt(2, wasResent: true)) == "staleConnection")
     #expect(diagnosis(attempt(2, queued: .milliseconds(600))) == "waitedForSlot")
   }
 
