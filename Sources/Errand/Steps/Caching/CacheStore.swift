@@ -105,7 +105,37 @@ private final class EntryBody: FileBody {
     first = Lock(try open(range))
   }
 
-  func reader() throws -> any HTTPBodySource { try first.withLock { $0.take() } ?? open(range) }
+  func reader() throws -> any HTTPBodySource {
+    EntryReader(try first.withLock { $0.take() } ?? open(range), length: range.count)
+  }
+}
+
+/// Reads an entry's body. Throws ``TaskError`` with code `.truncatedBody` if its length differs from the entry's, because
+/// the store may be an app's own.
+private final class EntryReader: HTTPBodySource {
+  private let source: any HTTPBodySource
+  private let missing: Lock<Int>
+
+  init(_ source: any HTTPBodySource, length: Int) {
+    self.source = source
+    missing = Lock(length)
+  }
+
+  func next() async throws -> Data? {
+    let chunk = try await source.next()
+    let missing = missing.withLock { missing in
+      missing -= chunk?.count ?? 0
+      return missing
+    }
+    guard missing >= 0, missing == 0 || chunk != nil else {
+      throw TaskError(
+        .truncatedBody, "the cache store returned a body whose length differs from CacheEntry.length", phase: .receiving
+      )
+    }
+    return chunk
+  }
+
+  func cancel() { source.cancel() }
 }
 
 /// The store for a call that neither reads nor writes the cache, but still removes the responses that the call

@@ -138,6 +138,27 @@ import Testing
     #expect(try await shop.task().stream().body.collect() == Data("abc".utf8))
   }
 
+  @Test(arguments: [4, 6]) func `a stored body of the wrong length fails every kind of call`(length: Int) async throws {
+    let entry = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"], after: 1e9), length: length) { _ in
+      let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+      continuation.yield(Data("abcde".utf8))
+      continuation.finish()
+      return StreamSource(stream)
+    }
+    let shop = CachedShop(BrokenStore(entry: entry, canBegin: true)) { _, request in .text("new", for: request) }
+    let errors = [
+      await taskError { _ = try await shop.task().downloadData() },
+      await taskError { _ = try await shop.task().stream().body.collect() },
+      await taskError { for try await _ in try await shop.task().stream().body {} },
+    ]
+    #expect(errors.allSatisfy { $0?.code == .truncatedBody } && shop.sentCount == 0, "\(errors)")
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      #expect(await taskError { _ = try await shop.task().download(to: file) }?.code == .truncatedBody)
+      #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+  }
+
   @Test func `maximumBodySize applies to a cached body too`() async throws {
     try await withFolder { folder in
       let shop = CachedShop(try DiskCache(at: folder), configure: { $0.maximumBodySize = 100_000 }) { _, request in
