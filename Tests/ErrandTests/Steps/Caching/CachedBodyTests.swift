@@ -129,17 +129,20 @@ import Testing
   @Test(arguments: [true, false], [true, false]) func `a failing store does not fail the call`(
     canBegin: Bool, hasEntry: Bool
   ) async throws {
-    let gone = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"], after: 1e9), length: 5) { _ in
+    let isOpened = Shared(false)
+    let gone = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"]), length: 5) { _ in
+      isOpened.withLock { $0 = true }
       throw BrokenStore.Broken()
     }
     let store = BrokenStore(entry: hasEntry ? gone : nil, canBegin: canBegin)
     let shop = CachedShop(store) { _, request in .text("abc", [.cacheControl: "max-age=60"], for: request) }
     #expect(try await shop.get().text == "abc")
     #expect(try await shop.task().stream().body.collect() == Data("abc".utf8))
+    #expect(isOpened.withLock { $0 } == hasEntry && shop.sentCount == 2)
   }
 
   @Test(arguments: [4, 6]) func `a stored body of the wrong length fails every kind of call`(length: Int) async throws {
-    let entry = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"], after: 1e9), length: length) { _ in
+    let entry = CacheEntry(id: "1", .made([.cacheControl: "max-age=99999999999"]), length: length) { _ in
       let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
       continuation.yield(Data("abcde".utf8))
       continuation.finish()
