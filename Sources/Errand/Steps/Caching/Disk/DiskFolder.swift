@@ -95,16 +95,16 @@ final class DiskFolder: Sendable {
 
   /// Creates a file and locks it while it is open, so that other processes see that it is being written.
   static func create(_ name: String, in shard: Int32) throws -> Int32 {
-    for _ in 0..<10 {
+    for _ in 0..<100 {
       let file = openat(shard, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-      guard file >= 0 else { break }
+      guard file >= 0 else { throw failure("can't store a response: \(reason)") }
       while flock(file, LOCK_EX) != 0, errno == EINTR {}
       // Before the file was locked, another process may have removed it as abandoned.
       var status = stat()
       if fstat(file, &status) == 0, status.st_nlink > 0 { return file }
       close(file)
     }
-    throw failure("can't store a response: \(reason)")
+    throw failure("can't store a response: another process keeps removing its file")
   }
 
   /// Removes an abandoned file. Returns `false` if a process is still writing it.
