@@ -38,6 +38,7 @@ extension Call {
       try await preflight(plan.task, &request)
       if plan.isCrossOrigin { request = withoutSecrets(request, of: HTTPRequest(method, url, headers: headers)) }
     }
+    try checkDestination(of: request)
     plan.operation?.apply(to: &request)
     request = strippingEventID(request)
     if rules.authentication != nil { request.options.account = account(of: request)?.name }
@@ -170,14 +171,17 @@ extension Call {
     return request
   }
 
+  private func checkDestination(of request: HTTPRequest) throws {
+    guard case .file = destination, request.method == .head else { return }
+    throw TaskError(
+      .badRequest, "the response to a HEAD request has no body to write to a file: use head()", phase: .preparing,
+      wasNotSent: true)
+  }
+
   /// Returns the request's origin. Throws if the request can't be sent or must not be sent.
   func sendableOrigin(of request: HTTPRequest) throws -> Origin {
     try request.check()
-    if case .file = destination, request.method == .head {
-      throw TaskError(
-        .badRequest, "the response to a HEAD request has no body to write to a file: use head()", phase: .preparing,
-        wasNotSent: true)
-    }
+    try checkDestination(of: request)
     if !request.options.addressPolicy.allowsAll, !transport.checksAddresses { throw TaskError.cannotCheckAddresses }
     let origin = try snapshot.origin(of: request.url) ?? request.origin()
     guard origin.isSecure || origin.isLoopback || snapshot.configuration.insecureHosts.contains(origin.host) else {

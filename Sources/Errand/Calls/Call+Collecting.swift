@@ -4,22 +4,23 @@ extension Call {
   /// Reads the rest of an attempt's body as the destination requires and returns the transfer timings. Afterwards, the
   /// outcome's body can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
-    switch outcome.intake {
+    let intake = outcome.intake
+    switch intake {
     case .excerpt: break  // read errors are ignored
     case .data, .discard, .file, .head: if let failure = outcome.response.body.failure { throw failure }
     }
-    if case .file = outcome.intake {
-      if hasAttemptSteps || outcome.response.body.written == nil { try verify(outcome.response) }
+    if case .file = intake {
+      if !outcome.isVerified { try verify(outcome.response) }
       outcome.isVerified = true
     }
-    try await read(&outcome)
+    try await read(&outcome, as: intake)
     return outcome.response.body.timings
   }
 
   /// Reads the body, unless the exchange has already read it.
-  func read(_ outcome: inout Outcome) async throws {
+  func read(_ outcome: inout Outcome, as intake: Intake) async throws {
     let body = outcome.response.body
-    switch outcome.intake {
+    switch intake {
     case .data:
       let data = try await gather(body)
       try outcome.response.checkPart(size: data.count)
@@ -28,8 +29,8 @@ extension Call {
       let data = await excerpt(of: body)
       try checkCancellation()  // the excerpt ends where it was cancelled
       outcome.content = .memory(data)
-      outcome.response.body = HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
-    case .discard where body.isInMemory:  // read for a step or the cache
+      outcome.response.body = Excerpt.body(data, of: body)
+    case .discard where body.isInMemory:
       outcome.content = .memory(try await body.collect())
     case .discard:
       let discarded = if let discarded = body.source as? DiscardedBody { discarded } else { try await drain(body) }
@@ -79,13 +80,20 @@ extension Call {
   func beginning(of body: HTTPResponseBody, upTo limit: Int, within time: Duration?) async -> Data {
     defer { body.cancel() }
     let chunks = body.makeAsyncIterator()
-    let data = try? await manager.clock.limiting(body.isInMemory ? nil : time, .idle, phase: .receiving) {
+    let time = body.isInMemory ? nil : time
+    let data = try? await manager.clock.limiting(time, .idle, phase: .receiving) {
       var data = Data()
       // Reads past the limit to find out whether the body ends there.
-      while data.count <= limit, let chunk = try? await chunks.next() {
-        data.append(chunk.prefix(limit + 1 - data.count))
+      while let chunk = try? await chunks.next() {
+        let rest = limit - data.count
+        data.append(chunk.prefix(rest))
+        if chunk.count > rest { break }
       }
-      return data.prefix(limit)
+      return data
+    }
+    // The time limit cancels the reader, but the call is not cancelled.
+    if let time, body.failure is CancellationError, !Task.isCancelled {
+      body.fail(TaskError.timeout(.idle, after: time, phase: .receiving))
     }
     return data ?? Data()
   }

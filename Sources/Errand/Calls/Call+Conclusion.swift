@@ -11,7 +11,9 @@ extension Call {
     try refuseStandIn(outcome)
     if !outcome.isVerified { try verify(outcome.response) }
     if destination.isStream { return try await conclude(stream: outcome, finish: finish) }
-    if !outcome.isRead { try await read(&outcome) }  // a step answered the request
+    if !outcome.isRead {  // a per-call step or the cache returned the response, and no other step needs its body
+      try await read(&outcome, as: destination.isDiscarded ? .discard : outcome.intake)
+    }
     if let written = outcome.response.body.written {
       try checkCancellation()
       outcome.file = try written.publish { try publish($0, from: outcome.response) }

@@ -19,13 +19,6 @@ extension Call {
   /// Whether the app has steps of any kind.
   var hasSteps: Bool { hasAttemptSteps || !snapshot.configuration.perCallSteps.isEmpty }
 
-  private func intake(of response: HTTPResponse) -> Intake {
-    let intake = Outcome(self, response).intake
-    // Steps and a cache need bodies that the caller discards.
-    if case .discard = intake, hasSteps || rules.caching != nil { return .data }
-    return intake
-  }
-
   /// Reads a response's body, unless the caller will read it. Returns whether it was read. If reading fails, the error
   /// is stored in the body and thrown to its reader.
   func takeIn(
@@ -34,7 +27,7 @@ extension Call {
     if let gate = plan.control?.gate {
       response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
     }
-    let intake = intake(of: response)
+    let intake = Outcome(self, response).intake
     if case .excerpt = intake {
       await takeExcerpt(of: &response, method)
       return true

@@ -101,6 +101,7 @@ extension Call {
         }
       }
       var outcome = Outcome(self, response)
+      outcome.isVerified = !hasAttemptSteps && response.body.written != nil  // verified before it was written
       if sharesResponses { await store(&outcome, run, of: attempt) }
       return await attempt.received(outcome)
     } catch {
@@ -145,6 +146,12 @@ extension Call {
     return try await through(ArraySlice(snapshot.configuration.perAttemptSteps), request, last)
   }
 
+  /// The last response that the steps received. Steps can release its body.
+  private struct Received {
+    var redirects: [Redirect] = []
+    weak var body: HTTPResponseBody?
+  }
+
   /// Sends a request through steps. A step may create a new request or response: it keeps the original's options and
   /// redirects.
   @inline(never)  // inlining would enlarge the stack of every call without steps
@@ -152,13 +159,16 @@ extension Call {
     _ steps: ArraySlice<any Step>, _ request: HTTPRequest,
     _ last: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let redirects = Lock<[Redirect]>([])
+    let received = Lock(Received())
     var response = try await Next(steps) { [self] changed in
       let response = try await last(withOptions(changed, of: request))
-      redirects.withLock { $0 = response.redirects }
+      received.withLock { $0 = Received(redirects: response.redirects, body: response.body) }
       return response
     }(request)
-    if response.redirects.isEmpty { response.redirects = redirects.withLock { $0 } }
+    let (redirects, body) = received.withLock { ($0.redirects, $0.body) }
+    if response.redirects.isEmpty { response.redirects = redirects }
+    // A step may return the same response to several calls: cancelling one call must not affect the others.
+    if response.body !== body { response.body = response.body.reopened() }
     response.checkMatch(with: request)
     return response
   }

@@ -186,9 +186,8 @@ package final class Call: Sendable {
 
   /// Records that the response was accepted. Later failures don't change that.
   func noteAccepted(_ response: HTTPResponse) {
-    var head = response
-    (head.body, head.call) = (HTTPResponseBody(), nil)  // the response would retain the call
-    state.withLock { [head] in $0.accepted = head }
+    let head = response.head  // the response would retain the call
+    state.withLock { $0.accepted = head }
   }
 
   // MARK: The end

@@ -61,10 +61,9 @@ struct CallState {
     /// The state for recorders, which may keep it for a while. Omits the body, because its memory would not be
     /// accounted for.
     var head: Ended {
-      var head = response
-      if let response { head?.body = HTTPResponseBody(Data(), trailers: response.body.trailers) }
-      return Ended(
-        cause: cause, shown: shown, response: head, bytesSent: bytesSent, deadline: nil, release: nil, work: nil)
+      Ended(
+        cause: cause, shown: shown, response: response?.head, bytesSent: bytesSent, deadline: nil, release: nil,
+        work: nil)
     }
   }
 

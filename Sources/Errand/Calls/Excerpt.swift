@@ -9,17 +9,21 @@ final class Excerpt: HTTPBodySource {
   let trailers: HTTPHeaders
   let timings: TransferTimings?
 
-  private init(_ data: Data, of body: HTTPResponseBody) {
+  private init(_ data: Data, _ failure: any Error, of body: HTTPResponseBody) {
     all = data
     self.data = Lock(data)
-    failure = body.failure ?? HTTPBodyLimitError(limit: data.count)
+    self.failure = failure
     (trailers, timings) = (body.trailers, body.timings)
   }
 
-  /// Returns a body of the data that was read from `body`.
+  /// Returns a body of the data that was read from `body`, which may be an excerpt itself.
   static func body(_ data: Data, of body: HTTPResponseBody) -> HTTPResponseBody {
-    guard !body.isComplete else { return HTTPResponseBody(data, trailers: body.trailers, timings: body.timings) }
-    return HTTPResponseBody(Excerpt(data, of: body))
+    let known = body.source as? Excerpt
+    guard known != nil || !body.isComplete else {
+      return HTTPResponseBody(data, trailers: body.trailers, timings: body.timings)
+    }
+    let failure = known?.failure ?? body.failure ?? HTTPBodyLimitError(limit: data.count)
+    return HTTPResponseBody(Excerpt(data, failure, of: body))
   }
 
   func next() async throws -> Data? {

@@ -64,7 +64,8 @@ package struct Outcome: Sendable {
     switch call.destination {
     case .memory where isAccepted && !isUnexpectedWhole: .data
     case .stream where isAccepted: .head
-    case .discarded where isAccepted: .discard
+    // Steps and a cache need the body too.
+    case .discarded where isAccepted: call.hasSteps || call.rules.caching != nil ? .data : .discard
     case .file(let place) where isSuccess && isWhole: .file(place)
     case .memory, .stream, .discarded, .file: .excerpt
     }
@@ -164,6 +165,10 @@ package enum BodyDestination: Sendable {
 
   var isStream: Bool {
     if case .stream = self { true } else { false }
+  }
+
+  var isDiscarded: Bool {
+    if case .discarded = self { true } else { false }
   }
 
   var isFile: Bool {

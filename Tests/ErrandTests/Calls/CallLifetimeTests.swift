@@ -62,6 +62,24 @@ import Testing
     }
   }
 
+  @Test(arguments: ["echo", "log details", "recorder"])
+  func `releases a recorded call whose deadline shortens the attempt's time limit`(record: String) async throws {
+    struct Recorder: CallRecorder { func record(_ call: RecordedCall) {} }
+    func reference() async throws -> Reference {
+      let shop = shop {
+        switch record {
+        case "echo": $0.echoesTasks = true
+        case "log details": $0.logOptions = [.responseHeaders]
+        default: $0.recorders = [Recorder()]
+        }
+      }
+      let answer = try await shop.task().deadline(.seconds(10)).response()
+      return Reference(call: answer.response.call, server: shop.server)
+    }
+    let released = try await reference()
+    #expect(await eventually { released.isReleased })
+  }
+
   @Test func `releases the call of a handle whose value contains a response`() async throws {
     func response() async throws -> Reference {
       let shop = shop { _ in }

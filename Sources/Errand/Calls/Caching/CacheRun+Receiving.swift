@@ -21,12 +21,7 @@ extension CacheRun {
     else {
       return await removeReplaced(by: response)
     }
-    if outcome.isAccepted {
-      // Don't store the response if `verify` throws. The call throws that error later, as do calls that share the
-      // response.
-      guard call.isVerified(response) else { return }
-      outcome.isVerified = true
-    }
+    guard passesHooks(&outcome) else { return }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, decompresses: decompresses)
     guard let writer = try? await caching.store.store(stored, for: key) else {
@@ -41,6 +36,14 @@ extension CacheRun {
     } else {
       outcome.response.body = HTTPResponseBody(CacheTee(response.body, current))
     }
+  }
+
+  /// Whether `verify` accepts a response, if its status is accepted. If it doesn't, nothing is stored. The call throws the
+  /// error later, as do calls that share the response.
+  private func passesHooks(_ outcome: inout Outcome) -> Bool {
+    guard outcome.isAccepted, !outcome.isVerified else { return true }
+    outcome.isVerified = call.isVerified(outcome.response)
+    return outcome.isVerified
   }
 
   /// Whether a response answers the request that the cache key describes. `false` if the URL differs or the response is
@@ -87,7 +90,8 @@ extension CacheRun {
 
   private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, decompresses: decompresses) }
 
-  func settle(_ outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
+  func settle(_ result: Outcome, _ attempts: Attempts) async throws -> Outcome {
+    var outcome = result
     let response = outcome.response
     if response.status == .notModified, let entry {
       if isConditional {
@@ -98,15 +102,17 @@ extension CacheRun {
         return try await validated(entry, by: outcome, attempts)
       }
       // The caller set the condition, so the caller gets the 304. The 304 also validates the stored response.
-      if mayUpdate(outcome), Validation.isAbout(entry.response, response.headers), response.headers.contains(.eTag) {
-        _ = await update(entry, by: outcome)
+      if mayUpdate(outcome), Validation.isAbout(entry.response, response.headers), response.headers.contains(.eTag),
+        passesHooks(&outcome)
+      {
+        await update(entry, to: updated(entry, by: outcome), by: response)
       }
     }
     if response.status.isServerFailure, let instead = try await serveInstead(of: response) {
       response.body.cancel()
       return instead
     }
-    if demand.method == .head, response.status == .ok, mayUpdate(outcome) {
+    if demand.method == .head, response.status == .ok, mayUpdate(outcome), passesHooks(&outcome) {
       await updateAll(by: outcome)
     }
     return noted(outcome)
@@ -121,22 +127,29 @@ extension CacheRun {
   /// Returns the stored response that a 304 validates, with the header fields of both responses.
   private func validated(_ entry: CacheEntry, by outcome: Outcome, _ attempts: Attempts) async throws -> Outcome {
     let response = outcome.response
-    let updated = await update(entry, by: outcome)
+    let updated = updated(entry, by: outcome)
     var status = status
     status.forwardStatus = .notModified
-    status.timeLeft = updated.response.terms.timeLeft(at: call.manager.dates.now)
+    status.timeLeft = updated.terms.timeLeft(at: call.manager.dates.now)
     call.trace.note(.cacheValidated)
-    let answer = try await serve(updated, status, age: nil, by: response)
+    let answer = try await serve(entry.with(updated), status, age: nil, by: response)
     response.body.cancel()  // frees its stream, which another request may need
-    if let answer { return answer }
+    if var answer {
+      if passesHooks(&answer) { await update(entry, to: updated, by: response) }
+      return answer
+    }
+    await update(entry, to: updated, by: response)
     return try await askAgain(attempts)
   }
 
-  private func update(_ entry: CacheEntry, by outcome: Outcome) async -> CacheEntry {
-    let (response, now) = (outcome.response, call.manager.dates.now)
-    let updated = Validation.updated(
-      entry.response, by: response.headers, for: selecting,
+  private func updated(_ entry: CacheEntry, by outcome: Outcome) -> StoredResponse {
+    let now = call.manager.dates.now
+    return Validation.updated(
+      entry.response, by: outcome.response.headers, for: selecting,
       requestTime: outcome.update?.requestTime ?? now, responseTime: now)
+  }
+
+  private func update(_ entry: CacheEntry, to updated: StoredResponse, by response: HTTPResponse) async {
     // `Vary: *` never matches a request (RFC 9111 §4.1).
     if CacheControl(response.headers).contains("no-store") || updated.varying == nil {
       await caching.store.remove(entry, for: key)
@@ -144,7 +157,6 @@ extension CacheRun {
       let kept = Validation.reusable(updated)
       try? await caching.store.update(entry, to: kept, for: key)  // if this fails, the entry keeps its age
     }
-    return entry.with(updated)
   }
 
   // RFC 9111 §4.3.5: update or remove all stored responses that could have been selected.
@@ -152,7 +164,7 @@ extension CacheRun {
     guard caching.policy.stores else { return }
     for entry in await caching.store.entries(for: key) where fits(entry) {
       if Validation.isAboutSame(entry.response, outcome.response.headers) {
-        _ = await update(entry, by: outcome)
+        await update(entry, to: updated(entry, by: outcome), by: outcome.response)
       } else {
         await caching.store.remove(entry, for: key)
       }

@@ -121,7 +121,7 @@ final class CacheRun: Sendable {
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
     var content = Outcome.Content.memory(Data())
     switch call.destination {
-    case .discarded where (answer.range?.count ?? 0) > call.keptSize:
+    case .discarded where !call.hasSteps && (answer.range?.count ?? 0) > call.keptSize:
       let size = answer.range?.count ?? 0
       response.body = DiscardedBody(size: size, kept: nil, shown: nil, of: response.body).body
       content = .discarded(size: size, shown: nil)

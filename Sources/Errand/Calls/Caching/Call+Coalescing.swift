@@ -37,7 +37,10 @@ extension Call {
 
   private func own(_ shared: Outcome, isFirst: Bool) -> Outcome {
     var response = shared.response
-    response.body = HTTPResponseBody(shared.data, trailers: shared.response.body.trailers)
+    let body = shared.response.body
+    response.body =
+      body.source is Excerpt
+      ? Excerpt.body(shared.data, of: body) : HTTPResponseBody(shared.data, trailers: body.trailers)
     response.call = nil
     if !isFirst, var status = response.cacheStatus {
       status.isCollapsed = true

@@ -100,6 +100,14 @@ public struct HTTPResponse: Sendable {
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
   package var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }
 
+  /// The response without its body and call, for records: they would keep everything that they reference alive.
+  var head: HTTPResponse {
+    var head = self
+    head.body = HTTPResponseBody(Data(), trailers: body.trailers)
+    head.call = nil
+    return head
+  }
+
   /// The media type in `Content-Type`, or `nil` if the field is missing or invalid.
   ///
   /// If the server sent the field several times, the last valid type is used, as in browsers.

@@ -119,6 +119,16 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return makeAsyncIterator()
   }
 
+  /// Returns another body with the same content, or this one if its content can only be read once.
+  func reopened() -> HTTPResponseBody {
+    let (content, trailers, timings) = state.withLock { ($0.content, $0.trailers, $0.timings) }
+    return switch content {
+    case .memory(let data): HTTPResponseBody(data, trailers: trailers, timings: timings)
+    case .file(let file): HTTPResponseBody(file, trailers: trailers, timings: timings)
+    case .stream: self
+    }
+  }
+
   /// Ends the transfer if it is still running. A body in memory or in a file can be read again.
   public func cancel() { stop(.dropped) }
 

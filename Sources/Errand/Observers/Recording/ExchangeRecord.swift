@@ -39,9 +39,7 @@ struct ExchangeRecord: Sendable {
 
   mutating func respond(_ response: HTTPResponse, to attempt: Int, at time: Duration) {
     guard let index = last(of: attempt) else { return }
-    var head = response
-    head.body = HTTPResponseBody()  // the body would keep everything that it references alive
-    exchanges[index].response = head
+    exchanges[index].response = response.head
     exchanges[index].answered = time
   }
 
@@ -57,7 +55,7 @@ struct ExchangeRecord: Sendable {
     exchanges[index].record = record
     exchanges[index].ended = time
     guard let outcome else { return }
-    exchanges[index].response = outcome.response
+    exchanges[index].response = outcome.response.head
     guard let shown = outcome.shown else { return }
     exchanges[index].body = shown
     exchanges[index].size = outcome.size
