@@ -227,7 +227,8 @@ import Testing
     configuration.retryPolicy = .never
     configuration.perCallSteps = [Reader(seen: seen)]
     let transport = StubTransport { request in
-      HTTPResponse(.badRequest, url: request.url, body: HTTPResponseBody(Source(["first", "second", "third"])))
+      HTTPResponse(
+        .badRequest, url: request.url, body: HTTPResponseBody(Source(["first", "second", "third"], isWhole: true)))
     }
     let server = Server(
       "https://shop.test", configuration: configuration, transport: transport, manager: TaskManager())
