@@ -35,11 +35,11 @@ import Testing
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
 
-  enum Place: CaseIterable { case perCall, perAttempt }
+  enum Place: CaseIterable { case perCall, perCallOfSharedRequest, perAttempt }
 
   private func add(_ step: some PerCallStep & PerAttemptStep, _ place: Place, to settings: inout ServerConfiguration) {
     switch place {
-    case .perCall: settings.perCallSteps = [step]
+    case .perCall, .perCallOfSharedRequest: settings.perCallSteps = [step]
     case .perAttempt: settings.perAttemptSteps = [step]
     }
   }
@@ -57,6 +57,7 @@ import Testing
   {
     let shop = VirtualShop {
       add(Accepting(), place, to: &$0)
+      $0.coalescesRequests = place == .perCallOfSharedRequest
       $0.retryPolicy = .never
     } answer: { _, request, _ in
       HTTPResponse(.notFound, url: request.url, body: Self.cutBody())
