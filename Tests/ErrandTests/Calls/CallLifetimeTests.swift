@@ -14,6 +14,10 @@ import Testing
     var isReleased: Bool { call == nil && server == nil }
   }
 
+  /// Creates two servers. The first server of a process becomes the default, and a message about the second is logged.
+  /// Both may be kept.
+  init() { for _ in 0..<2 { _ = Server("https://default.test", environment: [:]) } }
+
   private struct Passing: PerCallStep, PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
   }
@@ -66,14 +70,19 @@ import Testing
   func `releases a recorded call whose deadline shortens the attempt's time limit`(record: String) async throws {
     struct Recorder: CallRecorder { func record(_ call: RecordedCall) {} }
     func reference() async throws -> Reference {
-      let shop = shop {
+      let shop = VirtualShop {
         switch record {
         case "echo": $0.echoesTasks = true
         case "log details": $0.logOptions = [.responseHeaders]
         default: $0.recorders = [Recorder()]
         }
+      } answer: { _, request, _ in
+        let (stream, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+        continuation.yield(Data("whole".utf8))
+        continuation.finish()
+        return HTTPResponse(url: request.url, body: HTTPResponseBody(StreamSource(stream)))
       }
-      let answer = try await shop.task().deadline(.seconds(10)).response()
+      let answer = try await CachedTask(path: "a").on(shop.server).deadline(.seconds(10)).response()
       return Reference(call: answer.response.call, server: shop.server)
     }
     let released = try await reference()
