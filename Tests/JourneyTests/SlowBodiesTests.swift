@@ -3,13 +3,13 @@ import ErrandTesting
 import Foundation
 import Testing
 
-/// For files and streams, `timeout` limits the wait for the head and the idle time of the body. These bodies take
-/// several times the limit, but are never idle for that long.
+/// For files and streams, `timeout` limits the wait for the head and the idle time of the body. These bodies take twice
+/// the limit, but are never idle for that long.
 @Suite(.balancedEvents, .timeLimit(.minutes(1))) struct SlowBodiesTests {
-  private static let limit = Duration.seconds(3)
-  private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(35))
+  private static let limit = Duration.seconds(5)
+  private static let slow = MockAnswer.data(Data(count: 200)).throttled(bytes: 1, every: .milliseconds(50))
 
-  /// Each body takes 7 s, because a shorter limit would expire on a busy machine.
+  /// Each body takes 10 s, because a shorter limit would expire on a busy machine.
   @Test func `a slow body can be saved to a file or streamed, but times out in memory`() async throws {
     let shop = try Shop { $0.defaultTimeout = Self.limit }
     shop.mock.route("/plain", answer: Self.slow)
