@@ -107,8 +107,8 @@ extension Attempt {
   func exchange(
     _ request: HTTPRequest, _ digest: DigestExchange? = nil, _ race: Exchange.Race = .alone
   ) async throws -> HTTPResponse {
-    // Do this here because a step may change the URL or return another response. Do it before taking a slot because the
-    // credential store may make calls.
+    // Stored responses are removed here because a step may change the URL or return another response, and outside the
+    // slot because the cache store may make calls.
     do {
       let response = try await request.renewingProxyCredential {
         try await Exchange(attempt: self, request: $0, digest: digest, race: race).run()
