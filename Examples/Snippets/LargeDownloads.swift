@@ -17,7 +17,7 @@ func largeDownloads(
 ) async throws {
   let backup = ResumableDownload(GetBackup(id: 7).on(shop), to: file)
   let result = try await backup.run()
-  print(result.payload.path, result.headers[.lastModified] ?? "", result.metrics.elapsed)
+  print(result.payload.path, result.headers[.lastModified] ?? "")
 
   let shared = ResumableDownload(GetShared(link: link).on(shop), to: file, identity: "backup 7")
   try await shared.run()

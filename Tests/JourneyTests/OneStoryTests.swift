@@ -46,8 +46,8 @@ import Testing
               "Location": "/bounce?token=\(secrets[7])", "Set-Cookie": "sid=\(secrets[6])", "X-Auth-Token": secrets[8],
             ])
         default:
-          return request.headers["If-None-Match"] == "\"v1\""
-            ? .status(304, headers: ["ETag": "\"v1\"", "X-Session-Token": secrets[9]]) : .status(418)
+          guard request.headers["If-None-Match"] == nil else { return .status(418) }
+          return .json(#"{"id":7,"name":"Sprocket","api_key":"\#(secrets[5])"}"#).header("X-Session-Token", secrets[9])
         }
       }
       // Redirects back to the origin of the call, like a consent page.

@@ -82,13 +82,18 @@ import Testing
     #expect(await eventually { shop.isQuiet })
   }
 
-  @Test func `waits at most one second for the body of a redirect`() async throws {
+  @Test(arguments: [false, true], [false, true]) func `waits at most one second for the body of a redirect`(
+    isSameOrigin: Bool, isAccepted: Bool
+  ) async throws {
     let (shop, clock) = (try Shop(), ManualClock())
     shop.mock.route("/slow") { _ in
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
     }
     let server = Server(Remote(shop.mock.url), manager: TaskManager(clock: CallClock(clock)))
-    let call = Task { try await URLTask(shop.url("slow")).on(server).downloadData() }
+    let call = Task {
+      try await URLTask(shop.url("slow")).on(server).redirects(isSameOrigin ? .sameOrigin : .follow)
+        .accepting(isAccepted ? .all : .inherited).downloadData()
+    }
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(1))
     #expect(try await call.value.isEmpty == false)

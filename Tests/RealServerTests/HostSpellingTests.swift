@@ -34,9 +34,13 @@
     ])
     func `checks a host's pins in every spelling of the host`(host: String) async throws {
       let wrong = "sha256/\(String(repeating: "A", count: 43))="
-      let pins: PublicKeyPins = ["localhost": [wrong], "127.0.0.1": [wrong]]
-      let error = await #expect(throws: TaskError.self) { try await transport().send(request(host, pins: pins)) }
-      #expect(error?.code == .pinMismatch, "\(String(describing: error))")
+      let spellings: [PublicKeyPins] = [
+        ["localhost": [wrong], "127.0.0.1": [wrong]], ["LocalHost.": [wrong], "127.1": [wrong]],
+      ]
+      for pins in spellings {
+        let error = await #expect(throws: TaskError.self) { try await transport().send(request(host, pins: pins)) }
+        #expect(error?.code == .pinMismatch, "\(String(describing: error))")
+      }
       let right = "sha256/\(try Certificates.shared().serverPin)"
       let others: PublicKeyPins = ["LocalHost.": [right], "127.1": [right]]
       #expect(try await transport().send(request(host, pins: others)).status == .ok)

@@ -24,10 +24,6 @@ package enum BodyDestination: Sendable {
     if case .stream = self { true } else { false }
   }
 
-  var isDiscarded: Bool {
-    if case .discarded = self { true } else { false }
-  }
-
   var isFile: Bool {
     if case .file = self { true } else { false }
   }

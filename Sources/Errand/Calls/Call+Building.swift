@@ -155,6 +155,7 @@ extension Call {
     request.options = shared.applying(changesFrom: TransferOptions(), to: own)
     if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }
     if own.context.isEmpty { request.options.context = shared.context }
+    if Origin(request.url) != Origin(original.url) { request.options.digest = own.digest }
     return request
   }
 

@@ -9,9 +9,9 @@ extension Call {
     case .excerpt: break  // read errors are ignored
     case .data, .discard, .file, .head: if let failure = outcome.response.body.failure { throw failure }
     }
-    if case .file = intake {
-      if !outcome.isVerified { try verify(outcome.response) }
-      outcome.isVerified = true
+    if case .file = intake, !outcome.isVerified {
+      outcome.isVerified = isVerified(outcome.response)
+      guard outcome.isVerified else { return nil }  // `conclude` throws the error
     }
     try await read(&outcome, as: intake)
     return outcome.response.body.timings
@@ -60,9 +60,7 @@ extension Call {
   /// file.
   func outcome(ofSteps response: HTTPResponse) throws -> Outcome {
     try checkCancellation()
-    var outcome = Outcome(self, response)
-    outcome.isVerified = response.body.written != nil
-    return outcome
+    return Outcome(self, response)
   }
 
   /// Reads the part of an error response's body that is kept in errors, or the entire body if a step may read it. Read
@@ -98,8 +96,12 @@ extension Call {
     return data ?? Data()
   }
 
-  /// The maximum size of a body that the caller discards and hooks can read.
-  var keptSize: Int { min(snapshot.configuration.maximumErrorBodySize, snapshot.configuration.maximumBodySize) }
+  /// The maximum size of a body that the caller discards and that hooks can read. Steps and the cache get longer ones.
+  var keptSize: Int {
+    let configuration = snapshot.configuration
+    return hasSteps || rules.caching != nil
+      ? configuration.maximumBodySize : min(configuration.maximumErrorBodySize, configuration.maximumBodySize)
+  }
 
   /// Reads and discards a body. Keeps it for hooks, echo and recording if it does not exceed their size limits.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {

@@ -12,7 +12,7 @@ extension Call {
     if !outcome.isVerified { try verify(outcome.response) }
     if destination.isStream { return try await conclude(stream: outcome, finish: finish) }
     if !outcome.isRead {  // a per-call step or the cache returned the response, and no other step needs its body
-      try await read(&outcome, as: destination.isDiscarded ? .discard : outcome.intake)
+      try await read(&outcome, as: outcome.intake)
     }
     if let written = outcome.response.body.written {
       try checkCancellation()
@@ -70,7 +70,7 @@ extension Call {
       switch response.status {
       case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)
       case .partialContent: (.badStatus, unexpected ?? "the server sent only a part")
-      case .ok:
+      case .ok, 203:
         (
           .badStatus,
           "the server sent the entire content instead of \(plan.range?.description ?? "a part") because it does not support Range: request the entire content, or use stream()"

@@ -27,24 +27,27 @@ extension Call {
     if let gate = plan.control?.gate {
       response.body = HTTPResponseBody(PausableBody(body: response.body, gate: gate))
     }
-    let intake = Outcome(self, response).intake
+    let (intake, body) = (Outcome(self, response).intake, response.body)
+    if isFollowed(response) {
+      response.body = Excerpt.body(await beginning(of: response, to: method), of: body)
+      return true
+    }
     if case .excerpt = intake {
-      await takeExcerpt(of: &response, method)
+      response.body = Excerpt.body(await excerpt(of: body), of: body)
       return true
     }
     if let progress, method != .head { progress.count(&response) }
     do {
       switch intake {
-      case .head, .excerpt:
+      case .file(let place) where isVerified(response):
+        response.body = try await write(response, to: place)
+      case .head, .file, .excerpt:  // `conclude` throws the error for a rejected file
         response.body.onEnd { [permit] _, _ in withExtendedLifetime(permit) {} }
         return false
       case .data:
         _ = try await gather(response.body)
       case .discard:
-        response.body = HTTPResponseBody(try await drain(response.body))
-      case .file(let place):
-        if !hasAttemptSteps { try verify(response) }  // otherwise, the head is verified after the steps
-        response.body = try await write(response, to: place)
+        response.body = try await drain(response.body).body
       }
     } catch {
       response.body.fail(error)
@@ -52,12 +55,17 @@ extension Call {
     return true
   }
 
-  private func takeExcerpt(of response: inout HTTPResponse, _ method: HTTPMethod) async {
-    let body = response.body
-    // A followed redirect's body is read only so that its connection can be reused.
-    let isLeft = response.status.isRedirect && redirectPolicy.kind == .follow && response.headers.contains(.location)
-    let data = isLeft ? await beginning(of: response, to: method) : await excerpt(of: body)
-    response.body = Excerpt.body(data, of: body)
+  /// Whether a response is a redirect that will be followed, so its body is read only to reuse the connection. `false`
+  /// if a closure of the app decides, which runs after the slot is released.
+  private func isFollowed(_ response: HTTPResponse) -> Bool {
+    guard response.status.isRedirect, response.headers.contains(.location) else { return false }
+    switch redirectPolicy.kind {
+    case .follow: return true
+    case .sameOrigin:
+      let target = try? LinkedURL.target(in: response.headers, from: response.url)
+      return target.flatMap { Origin($0) } == Origin(response.url)
+    case .inherited, .refuse, .decide: return false
+    }
   }
 
   /// The size and time limits for reading a redirect's body, so that its connection can be reused (RFC 9112 §9.3). Most

@@ -146,14 +146,15 @@ extension Call {
     return try await through(ArraySlice(snapshot.configuration.perAttemptSteps), request, last)
   }
 
-  /// The last response that the steps received. Steps can release its body.
+  /// The exchanges that the steps received, and the last response. Steps can release its body.
   private struct Received {
+    var exchanges: [HTTPResponse.Exchange?] = []
     var redirects: [Redirect] = []
     weak var body: HTTPResponseBody?
   }
 
   /// Sends a request through steps. A step may create a new request or response: it keeps the original's options and
-  /// redirects.
+  /// redirects. A step may also return another call's response, which keeps only its head and its bytes.
   @inline(never)  // inlining would enlarge the stack of every call without steps
   private func through(
     _ steps: ArraySlice<any Step>, _ request: HTTPRequest,
@@ -162,12 +163,16 @@ extension Call {
     let received = Lock(Received())
     var response = try await Next(steps) { [self] changed in
       let response = try await last(withOptions(changed, of: request))
-      received.withLock { $0 = Received(redirects: response.redirects, body: response.body) }
+      received.withLock { received in
+        received.exchanges.append(response.exchange)
+        (received.redirects, received.body) = (response.redirects, response.body)
+      }
       return response
     }(request)
-    let (redirects, body) = received.withLock { ($0.redirects, $0.body) }
+    let (exchanges, redirects, body) = received.withLock { ($0.exchanges, $0.redirects, $0.body) }
+    if !exchanges.contains(where: { $0 === response.exchange }) { response.forgetExchange() }
     if response.redirects.isEmpty { response.redirects = redirects }
-    // A step may return the same response to several calls: cancelling one call must not affect the others.
+    // Calls can share a response: cancelling one call, or moving its file, must not affect the others.
     if response.body !== body { response.body = response.body.reopened() }
     response.checkMatch(with: request)
     return response

@@ -64,8 +64,7 @@ package struct Outcome: Sendable {
     switch call.destination {
     case .memory where isAccepted && !isUnexpectedWhole: .data
     case .stream where isAccepted: .head
-    // Steps and a cache need the body too.
-    case .discarded where isAccepted: call.hasSteps || call.rules.caching != nil ? .data : .discard
+    case .discarded where isAccepted: .discard
     case .file(let place) where isSuccess && isWhole: .file(place)
     case .memory, .stream, .discarded, .file: .excerpt
     }
@@ -89,7 +88,7 @@ package struct Outcome: Sendable {
     case .notModified: false
     case .partialContent: response.unexpected == nil
     // RFC 9110 §14.2: a server may ignore `Range`, and the caller would mistake the entire body for the requested part.
-    case .ok: call.plan.range?.isAll ?? true
+    case .ok, 203: call.plan.range?.isAll ?? true
     // RFC 9110 §15.3.5 and §15.3.6: the response has no body, which is not the same as an empty file.
     case .noContent, 205: !call.destination.isFile
     default: true
@@ -97,7 +96,7 @@ package struct Outcome: Sendable {
   }
 
   /// Whether a part was requested but the server sent the entire body, which may be of any size.
-  private var isUnexpectedWhole: Bool { call.plan.range != nil && response.status == .ok && !isWhole }
+  private var isUnexpectedWhole: Bool { call.plan.range != nil && [.ok, 203].contains(response.status) && !isWhole }
 }
 
 typealias AttemptResult = Result<Outcome, any Error>

@@ -92,7 +92,7 @@ public struct ServerConfiguration: Sendable {
   public var redirectPolicy = RedirectPolicy.follow
   /// The policy for sending and storing cookies. By default, each server has its own in-memory jar.
   public var cookiePolicy = CookiePolicy.perServer
-  /// Whether identical concurrent calls share one request. Requires a safe method and in-memory bodies. Requests are not
+  /// Whether identical concurrent calls share one request. Requires a safe method and no request body. Requests are not
   /// shared if the server has ``perAttemptSteps``, because a step can add the credentials of its call.
   public var coalescesRequests = false
   /// The cache for responses. Defaults to `nil`, which turns caching off.

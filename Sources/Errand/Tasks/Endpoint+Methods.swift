@@ -1,3 +1,5 @@
+public import ErrandFoundation
+
 // The endpoints of each method, with and without a body.
 
 extension Endpoint where Upload == Void {
@@ -87,6 +89,24 @@ extension Endpoint where Upload: Encodable {
     _ path: String, body: Upload, query: HTTPQuery = [:], defaults: Defaults = Defaults()
   ) -> Self {
     request(.delete, path, body: body, query: query, defaults: defaults)
+  }
+}
+
+extension Endpoint where Upload == URL {
+  /// Sends the URL itself as the payload. To send the contents of a file, pass `.file(url)`.
+  @available(*, deprecated, message: "sends the URL as a string: to send the contents of the file, use .file(url)")
+  public static func post(
+    _ path: String, body: URL, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.post, path, body: body, query: query, defaults: defaults)
+  }
+
+  /// Sends the URL itself as the payload. To send the contents of a file, pass `.file(url)`.
+  @available(*, deprecated, message: "sends the URL as a string: to send the contents of the file, use .file(url)")
+  public static func put(
+    _ path: String, body: URL, query: HTTPQuery = [:], defaults: Defaults = Defaults()
+  ) -> Self {
+    request(.put, path, body: body, query: query, defaults: defaults)
   }
 }
 

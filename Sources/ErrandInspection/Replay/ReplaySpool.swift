@@ -68,19 +68,14 @@ struct ReplaySpool: Sendable {
     }
   }
 
-  /// Redacts bodies again if more names are known than when they were added: the names of a payload become known when
+  /// Redacts entries again if more names are known than when they were added: the names of a payload become known when
   /// the app decodes it, after its response was recorded.
   mutating func redactAgain() throws {
     let learned = LearnedSecrets.count
     for place in places {
       guard let redacted = place.redacted, redacted.learned != learned else { continue }
-      var entry = try JSONDecoder().decode(HTTPArchive.Entry.self, from: read(place))
-      let content = entry.response.content
-      if content.encoding == nil, let text = content.text {
-        let type = MediaType(content.mimeType)
-        entry.response.content.text = redacted.redaction.recorded(Data(text.utf8), type: type, limit: .max).text ?? text
-      }
-      try put(entry, place.number, Redacted(by: redacted.redaction, learned: learned))
+      let entry = try JSONDecoder().decode(HTTPArchive.Entry.self, from: read(place))
+      try put(entry.redacted(by: redacted.redaction), place.number, Redacted(by: redacted.redaction, learned: learned))
     }
   }
 

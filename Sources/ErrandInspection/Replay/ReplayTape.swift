@@ -124,6 +124,7 @@ extension HTTPArchive.Entry {
     guard let post = request.postData else { return .bytes(Data()) }
     if post.text.isEmpty, let comment = post.comment { return .unknown(comment) }
     guard let data = HTTPArchive.Content.data(post.text, post.encoding) else { return .unknown("invalid Base64") }
-    return ReplayRequest.Body(data, type: MediaType(post.mimeType), redaction: redaction)
+    let type = post.mimeType.isEmpty ? nil : MediaType(post.mimeType)
+    return ReplayRequest.Body(data, type: type, redaction: redaction)
   }
 }

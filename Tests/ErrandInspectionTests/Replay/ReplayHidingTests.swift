@@ -61,6 +61,39 @@ import Testing
     }
   }
 
+  private struct Answer: TaskPayload { @Redacted var lateReplayAnswer: String }
+  private struct PutAnswer: PayloadDownloadingTask {
+    typealias DownloadPayload = Answer
+    var httpMethod: HTTPMethod { .put }
+    var path: String { "answer" }
+    var query: HTTPQuery { ["lateReplayAnswer": "planted in the query"] }
+    var headers: HTTPHeaders { ["lateReplayAnswer": "planted in a field"] }
+    func uploadBody(encoder: any BodyEncoder) async throws -> HTTPBody {
+      .bytes(Data(#"{"lateReplayAnswer":"planted in the request"}"#.utf8), type: .json)
+    }
+  }
+
+  @Test(arguments: ["application/json", nil])
+  func `hides redacted values in all parts of the first recording, and in bodies without a type`(
+    type: String?
+  ) async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("shop.har")
+      let body = Data(#"{"lateReplayAnswer":"planted in the response"}"#.utf8)
+      let stub = StubTransport { request in
+        var headers: HTTPHeaders = ["lateReplayAnswer": "planted in a response field"]
+        if let type { headers[.contentType] = type }
+        return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(body))
+      }
+      let recording = try ReplayTransport(
+        from: file, options: ReplayOptions(recording: .once), over: stub, log: .discard)
+      #expect(try await server(recording).send(PutAnswer()).lateReplayAnswer == "planted in the response")
+      try await recording.finish()
+      let written = try String(contentsOf: file, encoding: .utf8)
+      #expect(!written.contains("planted") && written.contains("lateReplayAnswer"), "\(written)")
+    }
+  }
+
   @Test func `matches a request even if a parameter became secret after the recording`() async throws {
     let request = HTTPRequest(.get, .known("https://shop.test/me?lateAnswerOfThisTest=42"))
     let text =

@@ -164,15 +164,13 @@ import Testing
     #expect(shop.sentCount == 4)
   }
 
-  @Test(arguments: ["refresh", "shared", "networkFirst"])
+  @Test(arguments: ["refresh", "networkFirst"])
   func `a call throws .reentrantQueue if it waits for internal work on its own queue`(way: String) async throws {
     let tokens = QueueingTokens()
     let shop = CachedShop(
       configure: {
-        $0.coalescesRequests = way == "shared"
         if way == "refresh" { $0.authentication = .custom(tokens) }
-        if way != "networkFirst" { $0.cache = nil }
-        if way != "refresh" { $0.perAttemptSteps = [Queueing(tokens: tokens)] }
+        if way == "networkFirst" { $0.perAttemptSteps = [Queueing(tokens: tokens)] } else { $0.cache = nil }
       },
       answer: { number, request in .text("\(number)", [.cacheControl: "max-age=0"], for: request) })
     let task = shop.task("widgets/7", way == "networkFirst" ? .networkFirst(limit: .seconds(5)) : .inherited)

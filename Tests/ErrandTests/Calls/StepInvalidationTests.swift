@@ -7,7 +7,7 @@ import Testing
 /// An unsafe request invalidates older responses even if a step returns another response.
 @Suite(.timeLimit(.minutes(1))) struct StepInvalidationTests {
   /// Returns a copy of the response.
-  private struct CopiedResponse: PerAttemptStep {
+  private struct CopiedResponse: PerCallStep, PerAttemptStep {
     func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
       let response = try await next(request)
       return HTTPResponse(
@@ -67,7 +67,7 @@ import Testing
     let shop = CachedShop(
       configure: {
         ($0.coalescesRequests, $0.cache) = (true, nil)
-        $0.perAttemptSteps = [CopiedResponse()]
+        $0.perCallSteps = [CopiedResponse()]
       },
       answer: { number, request in
         if number == 1 { await gate.wait() }

@@ -42,37 +42,6 @@ import Testing
     await server.manager.cancelAll()
   }
 
-  /// Makes another call before it sends `/config`.
-  private struct Lookup: PerAttemptStep {
-    let server: Shared<Server?>
-    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-      if request.url.path == "/config", let server = server.withLock({ $0 }) {
-        _ = try await CachedTask(path: "users").on(server).download()
-      }
-      return try await next(request)
-    }
-  }
-
-  @Test(arguments: [false, true])
-  func `a refresh does not join a shared request that waits for the refresh`(coalesces: Bool) async throws {
-    let place = Shared<Server?>(nil)
-    let shop = CachedShop(
-      configure: {
-        ($0.coalescesRequests, $0.cache) = (coalesces, nil)
-        $0.perAttemptSteps = [Lookup(server: place)]
-        $0.authentication = Authentication.bearer {
-          guard let server = place.withLock({ $0 }) else { return "none" }
-          return try await CachedTask(path: "config").on(server).download()
-        }.forPaths(below: "/users")
-      },
-      answer: { _, request in .text("fine", for: request) })
-    place.withLock { $0 = shop.server }
-    let ended = await finishes { _ = try await shop.task("config").download() }
-    #expect(ended, "the refresh joined the request that waits for the refresh")
-    await shop.server.manager.cancelAll()
-    place.withLock { $0 = nil }
-  }
-
   @Test(arguments: [false, true]) func `two refreshes that need each other's shared requests do not deadlock`(
     coalesces: Bool
   ) async throws {
@@ -103,37 +72,6 @@ import Testing
       _ = await (a, b)
     }
     #expect(ended, "both refreshes joined requests that wait for them")
-    await shop.server.manager.cancelAll()
-    place.withLock { $0 = nil }
-  }
-
-  private enum Inside { @TaskLocal static var isOn = false }
-
-  @Test(arguments: [false, true]) func `a step that makes the same call again does not join its own request`(
-    coalesces: Bool
-  ) async throws {
-    struct Twice: PerAttemptStep {
-      let server: Shared<Server?>
-      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let response = try await next(request)
-        guard response.status == .noContent, !Inside.isOn, let server = server.withLock({ $0 }) else { return response }
-        return try await Inside.$isOn.withValue(true) {
-          try await CachedTask(path: "widgets/7").on(server).response().response
-        }
-      }
-    }
-    let place = Shared<Server?>(nil)
-    let shop = CachedShop(
-      configure: {
-        ($0.coalescesRequests, $0.cache) = (coalesces, nil)
-        $0.perAttemptSteps = [Twice(server: place)]
-      },
-      answer: { number, request in
-        number == 1 ? .status(.noContent, for: request) : .text("fine", for: request)
-      })
-    place.withLock { $0 = shop.server }
-    let ended = await finishes { _ = try await shop.task().download() }
-    #expect(ended)
     await shop.server.manager.cancelAll()
     place.withLock { $0 = nil }
   }

@@ -3,7 +3,7 @@ import ErrandTesting
 
 /// Returns whether `body` ends within the limit, and cancels it afterwards.
 func finishes(
-  within limit: Duration = .seconds(4), _ body: @escaping @Sendable () async throws -> Void
+  within limit: Duration = .seconds(20), _ body: @escaping @Sendable () async throws -> Void
 ) async -> Bool {
   let isOver = Shared(false)
   let work = Task {

@@ -17,20 +17,24 @@ extension CacheRun {
     }
     if isRefusal || response.body.failure != nil { return }  // a body that failed replaces nothing
     guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
-      Storing.allows(demand, response, now: now)
+      !(response.body.source is DiscardedBody), Storing.allows(demand, response, now: now)
     else {
-      return await removeReplaced(by: response)
+      return await removeReplaced(by: &outcome)
     }
     guard passesHooks(&outcome) else { return }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, decompresses: decompresses)
     guard let writer = try? await caching.store.store(stored, for: key) else {
-      return await removeReplaced(by: response)  // a failing store doesn't fail the call
+      return await removeReplaced(by: &outcome)  // a failing store doesn't fail the call
     }
     outcome.isStored = true
+    let replaces = replacesStored(response)
     let current = CurrentWriter(
-      writer: writer, store: caching.store, url: key.url, account: account, log: call.manager.invalidations,
-      count: changes)
+      writer: StoreWriter(writer), store: caching.store, url: key.url, account: account,
+      log: call.manager.invalidations, count: changes
+    ) { [self] in
+      if replaces { await removeStored() }
+    }
     if let written = response.body.written {
       await current.fill(from: written.contents)
     } else {
@@ -81,10 +85,18 @@ extension CacheRun {
   }
 
   /// Removes stored responses that a new, unstored response makes outdated. An earlier attempt may have stored one.
-  private func removeReplaced(by response: HTTPResponse) async {
+  private func removeReplaced(by outcome: inout Outcome) async {
+    guard replacesStored(outcome.response), passesHooks(&outcome) else { return }
+    await removeStored()
+  }
+
+  private func replacesStored(_ response: HTTPResponse) -> Bool {
     let isAnother = response.status.kind == .success || response.status == .notFound || response.status == 410
-    guard isAnother, demand.method == .get, demand.range == nil, response.url == request.url, caching.policy.stores
-    else { return }
+    return isAnother && demand.method == .get && demand.range == nil && response.url == request.url
+      && caching.policy.stores
+  }
+
+  private func removeStored() async {
     for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 

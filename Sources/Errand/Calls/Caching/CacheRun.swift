@@ -91,7 +91,8 @@ final class CacheRun: Sendable {
   }
 
   private var preloaded: CacheEntry? {
-    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded else { return nil }
+    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded, !call.hasCurrentFile
+    else { return nil }
     return CacheEntry.preloaded(file)
   }
 
@@ -121,7 +122,7 @@ final class CacheRun: Sendable {
     response.note(status, storedAt: carrier == nil ? entry.response.responseTime : nil)
     var content = Outcome.Content.memory(Data())
     switch call.destination {
-    case .discarded where !call.hasSteps && (answer.range?.count ?? 0) > call.keptSize:
+    case .discarded where (answer.range?.count ?? 0) > call.keptSize:
       let size = answer.range?.count ?? 0
       response.body = DiscardedBody(size: size, kept: nil, shown: nil, of: response.body).body
       content = .discarded(size: size, shown: nil)

@@ -4,7 +4,8 @@ extension Call {
   /// Adds conditions so that the call's file is downloaded only if it has changed. Adds none if the file's version is
   /// unknown.
   func addFileConditions(to request: inout HTTPRequest) {
-    guard case .file(.exact(let file)) = destination, request.method == .get else { return }
+    // A part can't be compared with the entire file.
+    guard case .file(.exact(let file)) = destination, request.method == .get, plan.range == nil else { return }
     let selection = withoutCredentials(request)
     let known = FileValidators.of(file).flatMap { known in
       known.mark == Self.mark(of: request.url, known.varying, in: selection) ? known : nil
@@ -22,10 +23,13 @@ extension Call {
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
+  /// Whether the call's file has a known version, which the request names.
+  var hasCurrentFile: Bool { state.withLock { $0.file.isCurrent } }
+
   /// Whether the response confirms that the call's file is current. `false` after a redirect, because the redirect may
   /// point to a different file.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
-    response.status == .notModified && response.redirects.isEmpty && state.withLock { $0.file.isCurrent }
+    response.status == .notModified && response.redirects.isEmpty && hasCurrentFile
   }
 
   /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the

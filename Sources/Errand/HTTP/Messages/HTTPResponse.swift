@@ -14,10 +14,10 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
-  /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
-  public internal(set) var request: HTTPRequest?
   /// The call that produced the response, with its record.
   package var call: (any AnyObject & Sendable)?
+  /// The exchange that the response came from. Steps can change the head and the body, but not this.
+  private(set) var exchange: Exchange?
   /// Boxed, because few responses have these values.
   private var extras: Extras?
 
@@ -40,8 +40,6 @@ public struct HTTPResponse: Sendable {
   }
 
   private struct ExtraValues: Sendable {
-    var redirects: [Redirect] = []
-    var match: PartMatch?
     var cachedAt: Date?
     var cacheStatus: CacheStatus?
   }
@@ -51,11 +49,36 @@ public struct HTTPResponse: Sendable {
     set { extras = Extras(newValue) }
   }
 
+  final class Exchange: Sendable {
+    fileprivate let facts: Facts
+    fileprivate init(_ facts: Facts) { self.facts = facts }
+  }
+
+  fileprivate struct Facts: Sendable {
+    var request: HTTPRequest?
+    var redirects: [Redirect] = []
+    var match: PartMatch?
+  }
+
+  private var facts: Facts {
+    get { exchange?.facts ?? Facts() }
+    set { exchange = Exchange(newValue) }
+  }
+
+  /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
+  public internal(set) var request: HTTPRequest? {
+    get { exchange?.facts.request }
+    set { facts.request = newValue }
+  }
+
   /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
-    get { extras?.values.redirects ?? [] }
-    set { if extras != nil || !newValue.isEmpty { extraValues.redirects = newValue } }
+    get { exchange?.facts.redirects ?? [] }
+    set { if !redirects.isEmpty || !newValue.isEmpty { facts.redirects = newValue } }
   }
+
+  /// Makes this the response of a step: nothing was sent to get it.
+  mutating func forgetExchange() { exchange = nil }
 
   /// How the server's cache handled the request: a hit, or the reason why the request was sent. `nil` if the server has
   /// no cache.
@@ -81,12 +104,9 @@ public struct HTTPResponse: Sendable {
   var cachedAt: Date? { extras?.values.cachedAt }
 
   /// Whether a 206 or 304 response matches its request. `nil` for other responses, or if a step created the response.
-  private var match: PartMatch? {
-    get { extras?.values.match }
-    set { if extras != nil || newValue != nil { extraValues.match = newValue } }
-  }
+  private var match: PartMatch? { exchange?.facts.match }
 
-  private enum PartMatch {
+  fileprivate enum PartMatch {
     case matches
     case mismatch(String)
   }
@@ -94,7 +114,7 @@ public struct HTTPResponse: Sendable {
   /// Checks whether a 206 or 304 response matches its request, unless that is already known.
   mutating func checkMatch(with request: HTTPRequest) {
     guard status == .partialContent || status == .notModified, match == nil else { return }
-    match = mismatch(with: request).map { .mismatch($0) } ?? .matches
+    facts.match = mismatch(with: request).map { .mismatch($0) } ?? .matches
   }
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.

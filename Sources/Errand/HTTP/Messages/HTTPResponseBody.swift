@@ -119,12 +119,13 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     return makeAsyncIterator()
   }
 
-  /// Returns another body with the same content, or this one if its content can only be read once.
+  /// Returns another body with the same content, for another call. Returns this one if its content can only be read
+  /// once.
   func reopened() -> HTTPResponseBody {
     let (content, trailers, timings) = state.withLock { ($0.content, $0.trailers, $0.timings) }
     return switch content {
     case .memory(let data): HTTPResponseBody(data, trailers: trailers, timings: timings)
-    case .file(let file): HTTPResponseBody(file, trailers: trailers, timings: timings)
+    case .file(let file): HTTPResponseBody(file.shared, trailers: trailers, timings: timings)
     case .stream: self
     }
   }

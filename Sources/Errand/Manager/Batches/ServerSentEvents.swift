@@ -232,7 +232,8 @@ extension ServerTask {
   ///
   /// - Parameters:
   ///   - terminator: The data of an event that ends the stream, such as `[DONE]`. The loop does not receive that event.
-  ///     If the stream ends permanently without it, the loop throws ``TaskError`` with code `.truncatedBody`.
+  ///     If the stream ends permanently without it, the loop throws ``TaskError`` with code `.truncatedBody`. A 204 ends
+  ///     the stream without an error.
   ///   - limit: The maximum number of bytes in a line, and in the data of an event. Defaults to 1 MiB.
   public func events(until terminator: String? = nil, upTo limit: Int = 1 << 20) -> ServerSentEvents {
     ServerSentEvents(plan, until: terminator, upTo: limit)

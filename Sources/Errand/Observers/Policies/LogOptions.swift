@@ -99,8 +99,8 @@ public struct LogOptions: OptionSet, Sendable, Hashable {
     }
     let status = call.status?.description ?? ""
     for said in ["\(call.method) \((call.url ?? "").shortened)", status] where reason.hasPrefix(said) {
-      reason = reason.dropFirst(said.count)
-      if reason.hasPrefix(": ") { reason = reason.dropFirst(2) }
+      let rest = reason.dropFirst(said.count)
+      if rest.isEmpty || rest.hasPrefix(": ") { reason = rest.dropFirst(2) }
     }
     return reason.isEmpty ? nil : String(reason)
   }

@@ -28,33 +28,35 @@ final class InvalidationLog: Sendable {
 }
 
 /// Stores a response unless its URL was invalidated, or its account's tokens were forgotten, between the request and the
-/// end of the body.
-struct CurrentWriter: CacheWriter {
-  let writer: any CacheWriter
+/// end of the body. If the store can't keep the response, removes the older responses that it replaces. The caller has
+/// the body in any case.
+struct CurrentWriter: Sendable {
+  let writer: StoreWriter
   let store: any CacheStore
   let url: String
   let account: RequestAccount?
   let log: InvalidationLog
   let count: Int
+  let removeReplaced: @Sendable () async -> Void
 
   private var isCurrent: Bool { log.isUnchanged(url, since: count) && account?.isForgotten != true }
 
-  func write(_ data: Data) async throws { try await writer.write(data) }
+  func write(_ data: Data) async { await writer.write(data) }
 
-  func commit() async throws {
+  /// Stores the complete body.
+  func commit() async {
     guard isCurrent else { return writer.discard() }
-    try await writer.commit()
+    if await !writer.commit() { await removeReplaced() }
     // If this changed during the commit, a removal may have missed this response.
     if !isCurrent { await store.removeAll(for: url) }
   }
 
   func discard() { writer.discard() }
 
-  /// Stores a complete body. If storing fails, nothing is kept. The caller still has the body.
   func fill(from contents: HTTPBody) async {
     do {
-      try await contents.forEachChunk { try await write($0) }
-      try await commit()
+      try await contents.forEachChunk { await write($0) }
+      await commit()
     } catch {
       discard()
     }

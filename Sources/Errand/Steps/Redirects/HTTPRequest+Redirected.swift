@@ -2,7 +2,8 @@ import ErrandFoundation
 
 extension HTTPRequest {
   /// Returns the request that follows a redirect (RFC 9110 §15.4). Header fields that were dropped are not restored by
-  /// later redirects. Secret fields are only sent to another origin if `mayKeep` allows it.
+  /// later redirects. Secret fields are only sent to another origin if `mayKeep` allows it. Conditions that name a
+  /// version to validate are dropped, because the target is another resource.
   func redirected(
     to target: URL, _ status: HTTPStatus, isSecret: (HTTPHeaders.Field) -> Bool,
     mayKeep: (HTTPHeaders.Field) -> Bool
@@ -14,6 +15,9 @@ extension HTTPRequest {
       next.body = .empty
       next.options.continueTimeout = nil
       next.headers = HTTPHeaders(next.headers.filter { !Self.aboutContent.contains($0.name) })
+    }
+    if next.method.isSafe {
+      for name in Self.validating where next.headers.contains(name) { next.headers.remove(name) }
     }
     // A URL without an origin never counts as the same origin.
     if let origin = Origin(url), origin == Origin(target) { return next }
@@ -29,6 +33,9 @@ extension HTTPRequest {
     "Content-Digest", "Content-Disposition", "Content-Language", "Content-Location", "Content-MD5", "Digest",
     "Repr-Digest", "Trailer",
   ]
+
+  // RFC 9110 §15.4, item 2.4. In a write, these fields protect against overwriting, so they are kept.
+  private static let validating: [HTTPHeaderName] = [.ifNoneMatch, .ifModifiedSince]
 
   // RFC 9110 §15.4, items 2.3 to 2.5: fields specific to the origin or resource, and validators. Secret fields are
   // checked separately. If-Range is kept with its Range (§14.2). Otherwise, the server could send part of another

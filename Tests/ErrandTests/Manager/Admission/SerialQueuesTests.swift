@@ -265,7 +265,7 @@ import Testing
     #expect(stub.requests.count == 1 && other.requests.count == 1)
   }
 
-  @Test func `detects reentrancy in child tasks, calls on other queues, steps and hedges`()
+  @Test func `detects reentrancy in child tasks, calls on other queues and steps`()
     async throws
   {
     struct Nesting: PerAttemptStep {

@@ -101,6 +101,14 @@ import Testing
     #expect(await logged(PlainTask().logging(.status), .status(.ok), options: .full) == ["GET PlainTask 200 OK"])
   }
 
+  @Test func `logs the entire reason why a redirect is not followed`() async {
+    let loop = await logged(
+      PlainTask(), .status(.found, [.location: "https://shop.test/plain"]), options: .standard
+    ) { $0.recorders = [RecordedCalls()] }
+    let reason = "T s: 302 Found to 'https://shop.test/plain' is not followed: that URL was already requested"
+    #expect(loop.count == 1 && loop.joined().contains(reason), "\(loop)")
+  }
+
   @Test func `logs the reason for a failure or cancellation once`() async throws {
     let never = PlainTask().retry(.never)
     let missing = await logged(never, .status(.notFound), options: .standard).joined()

@@ -143,8 +143,8 @@ import Testing
     #expect(try await shop.get() == ("even", "errand; fwd=uri-miss"))
   }
 
-  @Test func `checks each concurrent attempt's response against its own request`() async throws {
-    // Only the first attempt is authenticated. The second attempt is sent before the first one is answered.
+  @Test func `a hedged and authenticated response is not stored for unauthenticated calls`() async throws {
+    // Only the first call is authenticated.
     struct Signing: PerAttemptStep {
       let count = Shared(0)
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

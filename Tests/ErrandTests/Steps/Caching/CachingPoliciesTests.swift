@@ -110,6 +110,7 @@ import Testing
     _ = try await shop.get("widgets/7", .networkFirst(limit: .seconds(3)))
     let call = Task { try await shop.get("widgets/7", .networkFirst(limit: .seconds(3))) }
     await shop.clock.sleepers(count: 1)
+    #expect(await eventually { shop.sentCount == 2 })
     shop.clock.advance(by: .seconds(3))
     #expect(try await call.value.text == "1")
     #expect(await eventually { shop.server.manager.runningCount == 0 && shop.events.isBalanced })
@@ -128,6 +129,7 @@ import Testing
     _ = try await shop.get(task)
     let call = Task { try await task.stream().body.collect() }
     await shop.clock.sleepers(count: 1)
+    #expect(await eventually { shop.sentCount == 2 })
     shop.clock.advance(by: .seconds(3))
     #expect(try await call.value == Data("1".utf8))
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })
@@ -143,6 +145,7 @@ import Testing
     let task = shop.task("widgets/7", policy).idempotency(.neverRepeat)
     let call = Task { try await shop.get(task).text }
     await shop.clock.sleepers(count: 1)
+    #expect(await eventually { shop.sentCount == 2 })
     shop.clock.advance(by: .seconds(3))
     #expect(try await call.value == "1")
     #expect(await eventually { shop.server.manager.callCount == 0 && shop.events.isBalanced })

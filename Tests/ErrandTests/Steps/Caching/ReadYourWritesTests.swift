@@ -140,9 +140,10 @@ import Testing
     }
     let slow = Slow(base: try await cache.store(.made(), for: .widget()), log: log)
     let writer = CurrentWriter(
-      writer: slow, store: cache, url: CacheKey.widget().url, account: nil, log: log, count: log.count)
-    try await writer.write(Data("abc".utf8))
-    try await writer.commit()
+      writer: StoreWriter(slow), store: cache, url: CacheKey.widget().url, account: nil, log: log, count: log.count
+    ) {}
+    await writer.write(Data("abc".utf8))
+    await writer.commit()
     #expect(cache.count == 0)
   }
 

@@ -28,6 +28,11 @@ extension HTTPRequest: CustomStringConvertible {
   }
 }
 
+extension Redirect: CustomStringConvertible {
+  /// The method, URL and status, with secrets hidden.
+  public var description: String { "\(method) \(Redaction.standard(url)): \(status)" }
+}
+
 extension HTTPResponse: CustomStringConvertible {
   /// The status and URL, followed by one line per header field. Secrets are hidden and the body is omitted.
   public var description: String {

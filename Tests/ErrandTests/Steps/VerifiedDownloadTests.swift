@@ -1,0 +1,163 @@
+import ErrandTesting
+import Foundation
+import Testing
+
+@testable import Errand
+
+/// `verify` of downloads, and what happens if it rejects a response.
+@Suite(.timeLimit(.minutes(1))) struct VerifiedDownloadTests {
+  private struct Passing: PerCallStep, PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse { try await next(request) }
+  }
+
+  /// Reads every body before it returns the response.
+  private struct Reading: PerAttemptStep {
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      _ = try? await response.body.collect()
+      return response
+    }
+  }
+
+  private struct Forged: Error {}
+
+  /// A body of 1 MB that counts the bytes that are read.
+  private static func body(_ read: Shared<Int>) -> HTTPResponseBody {
+    HTTPResponseBody(
+      StreamSource(
+        AsyncThrowingStream {
+          try Task.checkCancellation()
+          let total = read.withLock { read in
+            read += 1000
+            return read
+          }
+          return total > 1_000_000 ? nil : Data(count: 1000)
+        }))
+  }
+
+  @Test(arguments: [false, true]) func `a download that verify rejects reads nothing, with and without steps`(
+    hasSteps: Bool
+  ) async throws {
+    let read = Shared(0)
+    let steps = hasSteps ? [Passing()] : []
+    let shop = VirtualShop {
+      $0.perAttemptSteps = steps
+      $0.perCallSteps = steps
+      $0.verify = { _, _ in throw Forged() }
+    } answer: { _, request, _ in
+      HTTPResponse(url: request.url, body: Self.body(read))
+    }
+    try await withFolder { folder in
+      await #expect(throws: Forged.self) {
+        try await shop.task().download(to: folder.appendingPathComponent("file"))
+      }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+    #expect(read.withLock { $0 } <= 1000 && shop.sentCount == 1)
+    #expect(await eventually { shop.manager.runningCount == 0 && shop.events.isBalanced })
+  }
+
+  @Test func `verify's error is thrown even if a step reads the rejected body`() async throws {
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Reading()]
+      $0.verify = { _, _ in throw Forged() }
+    } answer: { _, request, _ in
+      .text("content", for: request)
+    }
+    try await withFolder { folder in
+      await #expect(throws: Forged.self) {
+        try await shop.task().download(to: folder.appendingPathComponent("file"))
+      }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test func `verify is called for the head that a per-call step returns`() async throws {
+    struct Marking: PerCallStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var response = try await next(request)
+        response.headers["X-Forged"] = "1"
+        return response
+      }
+    }
+    let shop = VirtualShop {
+      $0.perCallSteps = [Marking()]
+      $0.verify = { _, response in if response.headers.contains("X-Forged") { throw Forged() } }
+    } answer: { _, request, _ in
+      .text("content", for: request)
+    }
+    await #expect(throws: Forged.self) { try await shop.task().downloadData() }
+    try await withFolder { folder in
+      await #expect(throws: Forged.self) {
+        try await shop.task().download(to: folder.appendingPathComponent("file"))
+      }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a TaskError of verify is neither retried nor hidden by a stored response`(
+    isFile: Bool
+  ) async throws {
+    let isForged = Shared(false)
+    let shop = CachedShop {
+      $0.cachePolicy = .networkFirst()
+      $0.retryPolicy = .decided { $0.attempts.count < 4 ? .retry(after: .zero) : .giveUp }
+      $0.verify = { _, response in
+        if response.headers.contains("X-Forged") { throw TaskError(.badResponse, "forged", response: response) }
+      }
+    } answer: { _, request in
+      .text(
+        "\(request.url)", isForged.withLock { $0 } ? ["X-Forged": "1"] : [.cacheControl: "max-age=60"], for: request)
+    }
+    _ = try await shop.get()
+    isForged.withLock { $0 = true }
+    try await withFolder { folder in
+      let error = await taskError {
+        if isFile {
+          _ = try await shop.task().download(to: folder.appendingPathComponent("file"))
+        } else {
+          _ = try await shop.task().downloadData()
+        }
+      }
+      #expect(error?.code == .badResponse && shop.sentCount == 2)
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
+  @Test func `a response that verify rejects does not remove the stored response`() async throws {
+    let answers = [HTTPHeaders(), ["X-Forged": "1", .cacheControl: "no-store"]]
+    let shop = CachedShop {
+      $0.cachePolicy = .networkFirst()
+      $0.verify = { _, response in if response.headers.contains("X-Forged") { throw Forged() } }
+    } answer: { number, request in
+      guard number <= 2 else { throw TaskError(.offline, "offline", phase: .connecting, wasNotSent: true) }
+      var headers = answers[number - 1]
+      headers.setDefault("max-age=60", for: .cacheControl)
+      return .text("\(number)", headers, for: request)
+    }
+    _ = try await shop.get()
+    await #expect(throws: Forged.self) { try await shop.get() }
+    #expect(try await shop.get().text == "1")
+  }
+
+  @Test(arguments: ["plain", "step", "cache"]) func `run() accepts a body longer than maximumBodySize`(
+    setting: String
+  ) async throws {
+    let shop = VirtualShop {
+      $0.maximumBodySize = 1000
+      if setting == "step" { $0.perCallSteps = [Passing()] }
+      if setting == "cache" { $0.cache = MemoryCache() }
+    } answer: { _, request, _ in
+      let read = Shared(0)
+      return HTTPResponse(url: request.url, headers: [.cacheControl: "max-age=60"], body: Self.body(read))
+    }
+    for count in 1...2 {
+      #expect(try await shop.task(method: count == 1 ? .post : .get).run().status == .ok)
+      #expect(shop.sentCount == count)
+    }
+  }
+}
