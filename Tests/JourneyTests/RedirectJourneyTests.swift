@@ -90,13 +90,16 @@ import Testing
       MockAnswer.status(302, headers: ["Location": "/widgets/7"], body: "moved").bodyAfter(.seconds(3600))
     }
     let server = Server(Remote(shop.mock.url), manager: TaskManager(clock: CallClock(clock)))
+    let size = Shared(0)
     let call = Task {
-      try await URLTask(shop.url("slow")).on(server).redirects(isSameOrigin ? .sameOrigin : .follow)
+      let data = try await URLTask(shop.url("slow")).on(server).redirects(isSameOrigin ? .sameOrigin : .follow)
         .accepting(isAccepted ? .all : .inherited).downloadData()
+      size.withLock { $0 = data.count }
     }
     await clock.sleepers(count: 1)
     clock.advance(by: .seconds(1))
-    #expect(try await call.value.isEmpty == false)
+    #expect(await eventually { size.withLock { $0 > 0 } })
+    try await call.value
   }
 
   @Test(arguments: [307, 308]) func `resends a body from a file or closure after a redirect`(code: Int) async throws {

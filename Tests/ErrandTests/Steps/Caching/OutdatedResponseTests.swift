@@ -45,7 +45,7 @@ import Testing
       let file = folder.appendingPathComponent("file")
       _ = try await shop.task().download(to: file, when: .changed)
       _ = try await shop.task().caching(.reload).download(to: file, when: .changed)
-      _ = await taskError { _ = try await shop.task().caching(.reload).download(to: file, when: .changed) }
+      _ = await taskError { _ = try await shop.task().download(to: file, when: .changed) }
       #expect(try Data(contentsOf: file).first == UInt8(ascii: "2"))
     }
   }
