@@ -96,7 +96,7 @@ import Testing
         .accepting(isAccepted ? .all : .inherited).downloadData()
       size.withLock { $0 = data.count }
     }
-    await clock.sleepers(count: 1)
+    #expect(await eventually { clock.sleeperCount == 1 })
     clock.advance(by: .seconds(1))
     #expect(await eventually { size.withLock { $0 > 0 } })
     try await call.value
