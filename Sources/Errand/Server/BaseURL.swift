@@ -52,7 +52,7 @@ struct BaseURL: Sendable {
     guard let base = isWhole ? "" : base else {
       throw TaskError(
         .noRemote,
-        "no remote for the path '\(redaction(address: path).shortened)': create the Server with a remote, or set one with setRemote",
+        "no remote for the path '\(redaction(address: path).shortened)': create the Server with a remote, set one with setRemote, or run the task on another server with on(_:)",
         phase: .preparing)
     }
     // Otherwise, a path could become the host of a remote that has no host.

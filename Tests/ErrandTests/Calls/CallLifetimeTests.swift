@@ -66,6 +66,29 @@ import Testing
     }
   }
 
+  private struct Keeping: PerCallStep {
+    let kept = Shared<[HTTPResponse]>([])
+    func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+      let response = try await next(request)
+      kept.withLock { $0.append(response) }
+      return response
+    }
+  }
+
+  @Test func `a response that a step keeps does not retain its call, even if the call has a deadline`() async throws {
+    let step = Keeping()
+    let shop = VirtualShop {
+      $0.perCallSteps = [step]
+    } answer: { _, request, _ in
+      .text("content", for: request)
+    }
+    let call = try await shop.task().deadline(.seconds(5)).run().call
+    weak let reference = call
+    _ = consume call
+    #expect(await eventually { reference == nil })
+    #expect(try await step.kept.withLock { $0[0].body }.collect() == Data("content".utf8))
+  }
+
   @Test(arguments: ["echo", "log details", "recorder"])
   func `releases a recorded call whose deadline shortens the attempt's time limit`(record: String) async throws {
     struct Recorder: CallRecorder { func record(_ call: RecordedCall) {} }

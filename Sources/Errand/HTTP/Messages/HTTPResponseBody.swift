@@ -107,6 +107,7 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     let (trailers, timings) = (source?.trailers, source?.timings)
     state.withLock { state in
       (state.content, state.position) = (.memory(data), .start)
+      state.explain = nil  // nothing can fail any more, and the closure retains the call
       if let trailers { state.trailers = trailers }
       if let timings { state.timings = timings }
     }

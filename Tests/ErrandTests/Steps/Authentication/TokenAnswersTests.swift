@@ -211,6 +211,11 @@ import Testing
     #expect(error.bodyText?.contains("invalid_grant") == true && error.bodyText?.contains("planted") == false)
   }
 
+  @Test func `states a status once, even if the page repeats it`() async throws {
+    let error = try await failure(.notFound, "<title>404 Not Found</title>", type: "text/html")
+    #expect(error.reason.hasSuffix("returned 404 Not Found: check OAuth2.tokenURL"), "\(error)")
+  }
+
   @Test func `includes the text of a 503 in the error`() async throws {
     let error = try await failure(.serviceUnavailable, "down until 8 o'clock", type: .plainText)
     #expect(error.reason.hasSuffix("returned 503 Service Unavailable: down until 8 o'clock"))

@@ -48,7 +48,7 @@ struct TokenAnswer: Sendable {
     let advice = OAuth2.advice(for: nil, response.status).map { ": \($0)" } ?? ""
     return error(
       "the token endpoint \(Redaction.standard(response.url)) returned \(response.status)"
-        + (words.isEmpty ? "" : ": \(words)") + advice, body)
+        + (words.isEmpty || words == "\(response.status)" ? "" : ": \(words)") + advice, body)
   }
 
   func failure(_ reason: String) -> TaskError {
