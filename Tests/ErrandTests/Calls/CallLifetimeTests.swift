@@ -82,7 +82,7 @@ import Testing
     } answer: { _, request, _ in
       .text("content", for: request)
     }
-    let call = try await shop.task().deadline(.seconds(5)).run().call
+    let call = try await CachedTask(path: "widgets").on(shop.server).deadline(.seconds(5)).response().response.call
     weak let reference = call
     _ = consume call
     #expect(await eventually { reference == nil })
