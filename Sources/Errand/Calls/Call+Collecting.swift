@@ -5,13 +5,13 @@ extension Call {
   /// outcome's body can be read again.
   func collect(_ outcome: inout Outcome) async throws -> TransferTimings? {
     let intake = outcome.intake
+    if case .file = intake, !outcome.isVerified {
+      outcome.isVerified = isVerified(outcome.response)
+      guard outcome.isVerified else { return nil }  // `conclude` throws the error, which must not be retried
+    }
     switch intake {
     case .excerpt: break  // read errors are ignored
     case .data, .discard, .file, .head: if let failure = outcome.response.body.failure { throw failure }
-    }
-    if case .file = intake, !outcome.isVerified {
-      outcome.isVerified = isVerified(outcome.response)
-      guard outcome.isVerified else { return nil }  // `conclude` throws the error
     }
     try await read(&outcome, as: intake)
     return outcome.response.body.timings
@@ -96,15 +96,17 @@ extension Call {
     return data ?? Data()
   }
 
-  /// The maximum size of a body that the caller discards and that hooks can read. Steps and the cache get longer ones.
+  /// The maximum size of a body that the caller discards and that steps and hooks can read.
   var keptSize: Int {
     let configuration = snapshot.configuration
-    return hasSteps || rules.caching != nil
+    return hasSteps
       ? configuration.maximumBodySize : min(configuration.maximumErrorBodySize, configuration.maximumBodySize)
   }
 
-  /// Reads and discards a body. Keeps it for hooks, echo and recording if it does not exceed their size limits.
+  /// Reads and discards a body. Keeps it for hooks, steps, the cache, echo and recording if it does not exceed their
+  /// size limits.
   func drain(_ body: HTTPResponseBody) async throws -> DiscardedBody {
+    let keptSize = rules.caching == nil ? keptSize : snapshot.configuration.maximumBodySize
     let shownSize = isShown ? snapshot.configuration.maxLoggedDownloadSize : 0
     var size = 0
     var data = Data()

@@ -39,9 +39,10 @@ extension Call {
     if let progress, method != .head { progress.count(&response) }
     do {
       switch intake {
-      case .file(let place) where isVerified(response):
+      case .file(let place):
+        try verify(response)
         response.body = try await write(response, to: place)
-      case .head, .file, .excerpt:  // `conclude` throws the error for a rejected file
+      case .head, .excerpt:
         response.body.onEnd { [permit] _, _ in withExtendedLifetime(permit) {} }
         return false
       case .data:

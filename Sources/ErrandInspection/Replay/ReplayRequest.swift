@@ -47,14 +47,29 @@ struct ReplayRequest: Sendable {
     if aspects.contains(.method) { compare("method", method.rawValue, recorded.method.rawValue) }
     if aspects.contains(.origin) || aspects.contains(.url) { compare("origin", origin, recorded.origin) }
     if aspects.contains(.path) || aspects.contains(.url) { compare("path", path, recorded.path) }
-    if aspects.contains(.query) || aspects.contains(.url), query.sorted() != recorded.query.sorted() {
+    if aspects.contains(.query) || aspects.contains(.url), !hasQuery(of: recorded) {
       compare("query", query.joined(separator: "&"), recorded.query.joined(separator: "&"))
     }
-    for name in Self.names(in: aspects) {
+    for name in Self.names(in: aspects) where recorded.headers.joined(name) != Redaction.mark {
       compare(name.rawName, headers.joined(name), recorded.headers.joined(name))
     }
     if aspects.contains(.body), let difference = body.difference(from: recorded.body) { differences.append(difference) }
     return differences
+  }
+
+  /// Whether the query has the recorded items, in any order. A value that the recording hides matches any value: the
+  /// recording process may know secret names that this process learns later.
+  private func hasQuery(of recorded: ReplayRequest) -> Bool {
+    var rest = query
+    let hidden = recorded.query.filter { $0.hasSuffix("=" + Redaction.mark) }
+    for item in recorded.query.filter({ !hidden.contains($0) }) + hidden {
+      let name = item.prefix { $0 != "=" }
+      let isHidden = hidden.contains(item)
+      guard let index = rest.firstIndex(where: { $0 == item || (isHidden && $0.prefix { $0 != "=" } == name) })
+      else { return false }
+      rest.remove(at: index)
+    }
+    return rest.isEmpty
   }
 
   private static func names(in aspects: Set<ReplayAspect>) -> [HTTPHeaderName] {
@@ -84,6 +99,7 @@ extension ReplayRequest.Body {
     switch (self, recorded) {
     case (.unknown(let reason), _): "body: \(reason)"
     case (_, .unknown(let reason)): "body: the recorded body is not available: \(reason)"
+    case (.json(let mine), .json(let other)) where mine.matches(other): nil
     case _ where self == recorded: nil
     default: "body: '\(shown)' instead of '\(recorded.shown)'"
     }
@@ -95,6 +111,20 @@ extension ReplayRequest.Body {
     case .raw(let data): "<\(data.count) bytes>"
     case .json(let value): "\(value)".shortened
     case .unknown(let reason): reason
+    }
+  }
+}
+
+extension JSONValue {
+  /// Whether a value is the recorded one. A string that the recording hides matches any value.
+  fileprivate func matches(_ recorded: JSONValue) -> Bool {
+    switch (self, recorded) {
+    case (_, .string(Redaction.mark)): true
+    case (.object(let mine), .object(let other)):
+      mine.count == other.count && mine.allSatisfy { key, value in other[key].map { value.matches($0) } ?? false }
+    case (.array(let mine), .array(let other)):
+      mine.count == other.count && zip(mine, other).allSatisfy { $0.matches($1) }
+    default: self == recorded
     }
   }
 }

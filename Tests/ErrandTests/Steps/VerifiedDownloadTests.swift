@@ -74,6 +74,29 @@ import Testing
     }
   }
 
+  @Test func `a step can't make verify accept a download whose head it rejected`() async throws {
+    struct Signing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var response = try await next(request)
+        response.headers["X-Signed"] = "1"
+        return response
+      }
+    }
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Signing()]
+      $0.verify = { _, response in if !response.headers.contains("X-Signed") { throw Forged() } }
+    } answer: { _, request, _ in
+      .text("content", for: request)
+    }
+    try await withFolder { folder in
+      await #expect(throws: Forged.self) {
+        try await shop.task().download(to: folder.appendingPathComponent("file"))
+      }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
   @Test func `verify is called for the head that a per-call step returns`() async throws {
     struct Marking: PerCallStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

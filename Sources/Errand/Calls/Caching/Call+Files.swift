@@ -4,10 +4,10 @@ extension Call {
   /// Adds conditions so that the call's file is downloaded only if it has changed. Adds none if the file's version is
   /// unknown.
   func addFileConditions(to request: inout HTTPRequest) {
-    // A part can't be compared with the entire file.
-    guard case .file(.exact(let file)) = destination, request.method == .get, plan.range == nil else { return }
+    guard case .file(.exact(let file)) = destination, request.method == .get else { return }
     let selection = withoutCredentials(request)
-    let known = FileValidators.of(file).flatMap { known in
+    // A part can't be compared with the entire file.
+    let known = (plan.range == nil ? FileValidators.of(file) : nil).flatMap { known in
       known.mark == Self.mark(of: request.url, known.varying, in: selection) ? known : nil
     }
     state.withLock { state in

@@ -78,7 +78,7 @@ public struct HTTPResponse: Sendable {
   }
 
   /// Makes this the response of a step: nothing was sent to get it.
-  mutating func forgetExchange() { exchange = nil }
+  mutating func forgetExchange() { (exchange, extras) = (nil, nil) }
 
   /// How the server's cache handled the request: a hit, or the reason why the request was sent. `nil` if the server has
   /// no cache.

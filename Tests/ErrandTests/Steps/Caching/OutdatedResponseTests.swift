@@ -126,6 +126,23 @@ import Testing
     }
   }
 
+  @Test func `a file of another language is not current after an open range`() async throws {
+    let conditions = Shared<[String?]>([])
+    let shop = VirtualShop { _, request, _ in
+      conditions.withLock { $0.append(request.headers[.ifNoneMatch]) }
+      let headers: HTTPHeaders = [.eTag: "\"1\"", .vary: "Accept-Language"]
+      return .text(request.headers[.acceptLanguage] ?? "none", headers, for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      let german = shop.task().range(ByteRange(0...)).header("Accept-Language", "de")
+      _ = try await german.download(to: file, when: .changed)
+      #expect(try await !shop.task().download(to: file, when: .changed).isUnchanged)
+      #expect(try String(contentsOf: file, encoding: .utf8) != "de")
+    }
+    #expect(conditions.withLock { $0 } == [nil, nil])
+  }
+
   @Test(arguments: [200, 203]) func `throws if the server sends the entire content instead of the range`(
     status: Int
   ) async throws {

@@ -50,7 +50,7 @@ public struct Redaction: Sendable {
   public static let standard = Redaction(
     headers: [
       .authorization, .proxyAuthorization, .cookie, .setCookie, "Cookie2", "Set-Cookie2", "Authentication-Info",
-      "Proxy-Authentication-Info", "DPoP", "X-Auth", "X-Auth-Key", .baggage,
+      "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key", .baggage,
     ],
     fields: [
       "key", "sig", "code", "auth", "pwd", "pass", "otp", "totp", "sid", "cookie", "hmac", "session", "token_id",

@@ -273,8 +273,7 @@ import Testing
     "passcode", "client_assertion", "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Parse-Master-Key", "AccountKey",
     "DD-APPLICATION-KEY", "X-Jwt", "X-Otp", "X-Cookie", "SAMLResponse", "device_code", "keyPassphrase", "AccessKeyId",
     "user_jwt", "X-Signing-Key", "encryptionKey", "auth", "pwd", "pass", "sid", "cookies", "hmac", "code_verifier",
-    "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "DPoP", "X-Auth",
-    "X-Auth-Key",
+    "auth_code", "Cookie2", "Set-Cookie2", "Authentication-Info", "Proxy-Authentication-Info", "X-Auth", "X-Auth-Key",
   ])
   func `recognizes the key names of common services`(name: String) {
     #expect(redaction([HTTPHeaderName(name): "s3cret"]).first?.value == "<redacted>")
