@@ -146,9 +146,9 @@ extension Call {
     return try await through(ArraySlice(snapshot.configuration.perAttemptSteps), request, last)
   }
 
-  /// The exchanges that the steps received, and the last response. Steps can release its body.
+  /// The senders of the responses that the steps received, and the last response. Steps can release its body.
   private struct Received {
-    var exchanges: [HTTPResponse.Exchange?] = []
+    var senders: [Int?] = []
     var redirects: [Redirect] = []
     weak var body: HTTPResponseBody?
   }
@@ -164,13 +164,13 @@ extension Call {
     var response = try await Next(steps) { [self] changed in
       let response = try await last(withOptions(changed, of: request))
       received.withLock { received in
-        received.exchanges.append(response.exchange)
+        received.senders.append(response.sender)
         (received.redirects, received.body) = (response.redirects, response.body)
       }
       return response
     }(request)
-    let (exchanges, redirects, body) = received.withLock { ($0.exchanges, $0.redirects, $0.body) }
-    if !exchanges.contains(where: { $0 === response.exchange }) { response.forgetExchange() }
+    let (senders, redirects, body) = received.withLock { ($0.senders, $0.redirects, $0.body) }
+    if !senders.contains(response.sender) { response.forgetExchange() }
     if response.redirects.isEmpty { response.redirects = redirects }
     // Calls can share a response: cancelling one call, or moving its file, must not affect the others.
     if response.body !== body { response.body = response.body.reopened() }

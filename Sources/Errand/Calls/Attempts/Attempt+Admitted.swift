@@ -57,7 +57,7 @@ extension Attempt.Exchange {
       // Do this while holding the slot, so that the next request to the host sends these cookies.
       call.keepCookies(of: response, to: request)
       exchange.digest?.learn(from: response)
-      response.request = request
+      response.note(request, sentBy: call.number)
       note(response, circuit, isCut: isCut)
       response.checkMatch(with: request)
       if await call.takeIn(&response, method: request.method, progress, permit) { attempt.endExchange() }

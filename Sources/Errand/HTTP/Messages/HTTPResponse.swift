@@ -14,10 +14,12 @@ public struct HTTPResponse: Sendable {
   public var isConnectionReused: Bool
   /// The body. It can only be read once.
   public var body: HTTPResponseBody
+  /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
+  public internal(set) var request: HTTPRequest?
+  /// The number of the call that sent the request. `nil` if the cache or a step answered.
+  private(set) var sender: Int?
   /// The call that produced the response, with its record.
   package var call: (any AnyObject & Sendable)?
-  /// The exchange that the response came from. Steps can change the head and the body, but not this.
-  private(set) var exchange: Exchange?
   /// Boxed, because few responses have these values.
   private var extras: Extras?
 
@@ -40,6 +42,8 @@ public struct HTTPResponse: Sendable {
   }
 
   private struct ExtraValues: Sendable {
+    var redirects: [Redirect] = []
+    var match: PartMatch?
     var cachedAt: Date?
     var cacheStatus: CacheStatus?
   }
@@ -49,36 +53,16 @@ public struct HTTPResponse: Sendable {
     set { extras = Extras(newValue) }
   }
 
-  final class Exchange: Sendable {
-    fileprivate let facts: Facts
-    fileprivate init(_ facts: Facts) { self.facts = facts }
-  }
+  mutating func note(_ request: HTTPRequest, sentBy call: Int) { (self.request, sender) = (request, call) }
 
-  fileprivate struct Facts: Sendable {
-    var request: HTTPRequest?
-    var redirects: [Redirect] = []
-    var match: PartMatch?
-  }
-
-  private var facts: Facts {
-    get { exchange?.facts ?? Facts() }
-    set { exchange = Exchange(newValue) }
-  }
-
-  /// The request as it was sent, after steps, redirects and cookies. `nil` if the cache or a step answered.
-  public internal(set) var request: HTTPRequest? {
-    get { exchange?.facts.request }
-    set { facts.request = newValue }
-  }
+  /// Makes this the answer of a step, which sent nothing. Keeps the head and the body.
+  mutating func forgetExchange() { (request, sender, extras) = (nil, nil, nil) }
 
   /// The redirects that were followed, in order. Empty for most responses.
   public internal(set) var redirects: [Redirect] {
-    get { exchange?.facts.redirects ?? [] }
-    set { if !redirects.isEmpty || !newValue.isEmpty { facts.redirects = newValue } }
+    get { extras?.values.redirects ?? [] }
+    set { if extras != nil || !newValue.isEmpty { extraValues.redirects = newValue } }
   }
-
-  /// Makes this the response of a step: nothing was sent to get it.
-  mutating func forgetExchange() { (exchange, extras) = (nil, nil) }
 
   /// How the server's cache handled the request: a hit, or the reason why the request was sent. `nil` if the server has
   /// no cache.
@@ -104,9 +88,12 @@ public struct HTTPResponse: Sendable {
   var cachedAt: Date? { extras?.values.cachedAt }
 
   /// Whether a 206 or 304 response matches its request. `nil` for other responses, or if a step created the response.
-  private var match: PartMatch? { exchange?.facts.match }
+  private var match: PartMatch? {
+    get { extras?.values.match }
+    set { if extras != nil || newValue != nil { extraValues.match = newValue } }
+  }
 
-  fileprivate enum PartMatch {
+  private enum PartMatch {
     case matches
     case mismatch(String)
   }
@@ -114,7 +101,7 @@ public struct HTTPResponse: Sendable {
   /// Checks whether a 206 or 304 response matches its request, unless that is already known.
   mutating func checkMatch(with request: HTTPRequest) {
     guard status == .partialContent || status == .notModified, match == nil else { return }
-    facts.match = mismatch(with: request).map { .mismatch($0) } ?? .matches
+    match = mismatch(with: request).map { .mismatch($0) } ?? .matches
   }
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
