@@ -26,39 +26,3 @@ final class InvalidationLog: Sendable {
     state.withLock { count >= max($0.floor, $0.last[url] ?? 0) }
   }
 }
-
-/// Stores a response unless its URL was invalidated, or its account's tokens were forgotten, between the request and the
-/// end of the body. If the store can't keep the response, removes the older responses that it replaces. The caller has
-/// the body in any case.
-struct CurrentWriter: Sendable {
-  let writer: StoreWriter
-  let store: any CacheStore
-  let url: String
-  let account: RequestAccount?
-  let log: InvalidationLog
-  let count: Int
-  let removeReplaced: @Sendable () async -> Void
-
-  private var isCurrent: Bool { log.isUnchanged(url, since: count) && account?.isForgotten != true }
-
-  func write(_ data: Data) async { await writer.write(data) }
-
-  /// Stores the complete body.
-  func commit() async {
-    guard isCurrent else { return writer.discard() }
-    if await !writer.commit() { await removeReplaced() }
-    // If this changed during the commit, a removal may have missed this response.
-    if !isCurrent { await store.removeAll(for: url) }
-  }
-
-  func discard() { writer.discard() }
-
-  func fill(from contents: HTTPBody) async {
-    do {
-      try await contents.forEachChunk { await write($0) }
-      await commit()
-    } catch {
-      discard()
-    }
-  }
-}
