@@ -21,6 +21,17 @@ import Testing
 
   private struct Forged: Error {}
 
+  /// Expects a download to fail with the error of `verify` and to leave no file.
+  private func expectRejectedDownload(from shop: VirtualShop) async throws {
+    try await withFolder { folder in
+      await #expect(throws: Forged.self) {
+        try await shop.task().download(to: folder.appendingPathComponent("file"))
+      }
+      let left = try files(in: folder)
+      #expect(left.isEmpty)
+    }
+  }
+
   /// A body of 1 MB that counts the bytes that are read.
   private static func body(_ read: Shared<Int>) -> HTTPResponseBody {
     HTTPResponseBody(
@@ -47,13 +58,7 @@ import Testing
     } answer: { _, request, _ in
       HTTPResponse(url: request.url, body: Self.body(read))
     }
-    try await withFolder { folder in
-      await #expect(throws: Forged.self) {
-        try await shop.task().download(to: folder.appendingPathComponent("file"))
-      }
-      let left = try files(in: folder)
-      #expect(left.isEmpty)
-    }
+    try await expectRejectedDownload(from: shop)
     #expect(read.withLock { $0 } <= 1000 && shop.sentCount == 1)
     #expect(await eventually { shop.manager.runningCount == 0 && shop.events.isBalanced })
   }
@@ -65,13 +70,7 @@ import Testing
     } answer: { _, request, _ in
       .text("content", for: request)
     }
-    try await withFolder { folder in
-      await #expect(throws: Forged.self) {
-        try await shop.task().download(to: folder.appendingPathComponent("file"))
-      }
-      let left = try files(in: folder)
-      #expect(left.isEmpty)
-    }
+    try await expectRejectedDownload(from: shop)
   }
 
   @Test func `a step can't make verify accept a download whose head it rejected`() async throws {
@@ -88,13 +87,7 @@ import Testing
     } answer: { _, request, _ in
       .text("content", for: request)
     }
-    try await withFolder { folder in
-      await #expect(throws: Forged.self) {
-        try await shop.task().download(to: folder.appendingPathComponent("file"))
-      }
-      let left = try files(in: folder)
-      #expect(left.isEmpty)
-    }
+    try await expectRejectedDownload(from: shop)
   }
 
   @Test func `verify is called for the head that a per-call step returns`() async throws {
@@ -112,13 +105,7 @@ import Testing
       .text("content", for: request)
     }
     await #expect(throws: Forged.self) { try await shop.task().downloadData() }
-    try await withFolder { folder in
-      await #expect(throws: Forged.self) {
-        try await shop.task().download(to: folder.appendingPathComponent("file"))
-      }
-      let left = try files(in: folder)
-      #expect(left.isEmpty)
-    }
+    try await expectRejectedDownload(from: shop)
   }
 
   @Test(arguments: [true, false]) func `a TaskError of verify is neither retried nor hidden by a stored response`(
