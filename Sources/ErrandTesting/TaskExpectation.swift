@@ -12,9 +12,9 @@ import ErrandFoundation
 ///     try await expectTask(
 ///       FindWidgets(uploadPayload: search), sends: ExpectedRequest(.post, "https://api.test/graphql"))
 ///
-/// Misspelled stored properties, such as `let paht = "x"` or `let priority = 3`, are detected. An ignored stored property that
-/// looks like a setting of the task counts as a difference, unless it is listed in `otherProperties`. The settings of
-/// the task's server are used, but not its transport. The server's remote is only used if a complete URL is expected.
+/// Misspelled stored properties, such as `let paht = "x"` or `let priority = 3`, are detected. An ignored stored
+/// property that looks like a setting of the task counts as a difference, unless it is listed in `otherProperties`. The
+/// settings of the task's server are used, but not its transport. The server's remote is only used if a complete URL is expected.
 /// Hooks that run after the response are not called.
 ///
 /// - Parameters:

@@ -60,12 +60,12 @@ struct ReplayRequest: Sendable {
   /// Whether the query has the recorded items, in any order. A value that the recording hides matches any value: the
   /// recording process may know secret names that this process learns later.
   private func hasQuery(of recorded: ReplayRequest) -> Bool {
+    func isHidden(_ item: String) -> Bool { item.hasSuffix("=" + Redaction.mark) }
+    func name(_ item: String) -> Substring { item.prefix { $0 != "=" } }
     var rest = query
-    let hidden = recorded.query.filter { $0.hasSuffix("=" + Redaction.mark) }
-    for item in recorded.query.filter({ !hidden.contains($0) }) + hidden {
-      let name = item.prefix { $0 != "=" }
-      let isHidden = hidden.contains(item)
-      guard let index = rest.firstIndex(where: { $0 == item || (isHidden && $0.prefix { $0 != "=" } == name) })
+    // Hidden values last, so that they don't take the place of values that are shown.
+    for item in recorded.query.filter({ !isHidden($0) }) + recorded.query.filter(isHidden) {
+      guard let index = rest.firstIndex(where: { $0 == item || (isHidden(item) && name($0) == name(item)) })
       else { return false }
       rest.remove(at: index)
     }

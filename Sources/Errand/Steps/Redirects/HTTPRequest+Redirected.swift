@@ -16,9 +16,7 @@ extension HTTPRequest {
       next.options.continueTimeout = nil
       next.headers = HTTPHeaders(next.headers.filter { !Self.aboutContent.contains($0.name) })
     }
-    if next.method.isSafe {
-      for name in Self.validating where next.headers.contains(name) { next.headers.remove(name) }
-    }
+    if next.method.isSafe { for name in Self.validating { next.headers.remove(name) } }
     // A URL without an origin never counts as the same origin.
     if let origin = Origin(url), origin == Origin(target) { return next }
     next.headers = HTTPHeaders(
