@@ -52,7 +52,7 @@ import Testing
     let shop = make(slow: [.milliseconds(1900)], limits: ThrottleLimits(perHost: 1))
     let call = Task { try await shop.task().hedged(after: .seconds(1)).run() }
     await shop.clock.pass(.seconds(1), sleepers: 2)
-    await giveWay(20)
+    await shop.clock.sleepers(count: 2)  // the next hedging delay
     #expect(shop.sentCount == 1 && shop.manager.waitingCount == 0)
     await shop.clock.pass(.milliseconds(900))
     #expect(try await call.value.headers["X-Number"] == "1")
