@@ -43,7 +43,6 @@ extension Call {
     request = strippingEventID(request)
     if rules.authentication != nil { request.options.account = account(of: request)?.name }
     try addCookies(to: &request)
-    if plan.keepsCurrentFile { addFileConditions(to: &request) }
     #if DEBUG
       TaskSpelling.log(plan, sending: request, to: snapshot.configuration.log)
     #endif
@@ -149,9 +148,14 @@ extension Call {
   /// Returns the request. If a step or a redirect policy created it from scratch, adds the options of the original
   /// request, such as the address policy and the names of the credentials, unless the request has its own.
   func withOptions(_ request: HTTPRequest, of original: HTTPRequest) -> HTTPRequest {
+    var request = request
+    if let digest = request.options.digest, digest == original.options.digest,
+      Origin(request.url) != Origin(original.url)
+    {
+      request.options.digest = nil
+    }
     guard request.options.showing == nil else { return request }
     let (own, shared) = (request.options, original.options)
-    var request = request
     request.options = shared.applying(changesFrom: TransferOptions(), to: own)
     if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }
     if own.context.isEmpty { request.options.context = shared.context }

@@ -37,9 +37,8 @@ extension Call {
       outcome.content = .discarded(size: discarded.size, shown: discarded.shown)
       outcome.response.body = discarded.body
     case .file(let place):
-      let written = if body.written == nil { try await write(outcome.response, to: place) } else { body }
-      outcome.content = .file(size: written.written?.size ?? 0)
-      outcome.response.body = written
+      if written(body) == nil { outcome.response.body = try await write(outcome.response, to: place) }
+      outcome.content = .file(size: written(outcome.response.body)?.size ?? 0)
     case .head: break  // the caller reads the body
     }
   }
@@ -143,7 +142,9 @@ extension Call {
       throw error
     }
     let body = response.body
-    return HTTPResponseBody(try WrittenBody(file, size: size), trailers: body.trailers, timings: body.timings)
+    let written = HTTPResponseBody(WrittenBody(file, size: size), trailers: body.trailers, timings: body.timings)
+    closeAtEnd(written)
+    return written
   }
 }
 

@@ -14,11 +14,9 @@ extension Call {
     if !outcome.isRead {  // a per-call step or the cache returned the response, and no other step needs its body
       try await read(&outcome, as: outcome.intake)
     }
-    if let written = outcome.response.body.written {
+    if let written = written(outcome.response.body) {
       try checkCancellation()
       outcome.file = try written.publish { try publish($0, from: outcome.response) }
-      let body = outcome.response.body
-      outcome.response.body = HTTPResponseBody(Data(), trailers: body.trailers, timings: body.timings)
     }
     noteAccepted(outcome.response)
     if callsHooks { try await plan.task.postProcess(response: outcome.response) }

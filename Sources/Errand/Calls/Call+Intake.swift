@@ -44,6 +44,7 @@ extension Call {
         response.body = try await write(response, to: place)
       case .head, .excerpt:
         response.body.onEnd { [permit] _, _ in withExtendedLifetime(permit) {} }
+        closeAtEnd(response.body)
         return false
       case .data:
         _ = try await gather(response.body)

@@ -30,7 +30,7 @@ extension Call {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       // A shared request runs the cache and the attempts in an internal call.
       try await self.coalesced(changed) { alone in
-        try await self.throughCache(alone) { asked, run in
+        try await self.throughCache(self.addingFileConditions(alone)) { asked, run in
           try await self.attempts(asked, run) { try await self.rebuild(asked, built: request) }
         }
       }
@@ -101,7 +101,7 @@ extension Call {
         }
       }
       var outcome = Outcome(self, response)
-      outcome.isVerified = !hasAttemptSteps && response.body.written != nil  // verified before it was written
+      outcome.isVerified = !hasAttemptSteps && written(response.body) != nil  // verified before it was written
       if sharesResponses { await store(&outcome, run, of: attempt) }
       return await attempt.received(outcome)
     } catch {
@@ -172,7 +172,7 @@ extension Call {
     let (senders, redirects, body) = received.withLock { ($0.senders, $0.redirects, $0.body) }
     if !senders.contains(response.sender) { response.forgetExchange() }
     if response.redirects.isEmpty { response.redirects = redirects }
-    // Calls can share a response: cancelling one call, or moving its file, must not affect the others.
+    // Calls can share a response: cancelling one call must not affect the others.
     if response.body !== body { response.body = response.body.reopened() }
     response.checkMatch(with: request)
     return response

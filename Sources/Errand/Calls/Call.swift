@@ -175,6 +175,17 @@ package final class Call: Sendable {
   /// Changes the record for echo, recording and log details, if the call keeps one.
   func record(_ change: (inout ExchangeRecord) -> Void) { exchange?.withLock { change(&$0) } }
 
+  /// Closes a file or a stream when the call ends, even if a step keeps the response.
+  func closeAtEnd(_ body: HTTPResponseBody) { if !state.withLock({ $0.keep(body) }) { body.close() } }
+
+  /// The file of a body that this call has written. `nil` for another call's body.
+  func written(_ body: HTTPResponseBody) -> WrittenBody? {
+    guard let written = body.file as? WrittenBody, state.withLock({ $0.bodies.contains { $0 === body } }) else {
+      return nil
+    }
+    return written
+  }
+
   func noteFinal(_ response: HTTPResponse) {
     state.withLock { state in
       state.response = response
@@ -292,6 +303,7 @@ package final class Call: Sendable {
   func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
     let outcome = outcome.with(ended.response?.status)
+    for body in ended.bodies.reversed() { body.close() }  // the first file may have created the folder of the others
     ended.deadline?.cancel()
     manager.calls.leave(self)
     let errorType = error.map { TaskError.typeName(of: $0) }

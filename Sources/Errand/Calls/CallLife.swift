@@ -33,6 +33,8 @@ struct CallLife {
     }
   }
 
+  var hasEnded: Bool { if case .ended = state { true } else { false } }
+
   var expired: TaskError.Phase? {
     if case .deadline(let phase) = cause { phase } else { nil }
   }

@@ -19,14 +19,29 @@ struct CallState {
   private var lastAttempt = 0
   /// The closure returned by `backgroundActivity`. It allows the device to sleep again.
   var release: (@Sendable () -> Void)?
-  var file = TrackedFile()
+  /// The call's file, if the call keeps it current.
+  var file: TrackedFile?
+  /// The files and streams to close when the call ends.
+  private(set) var bodies: [HTTPResponseBody] = []
 
-  /// The version of the call's file, if the call keeps it current.
   struct TrackedFile {
-    /// Whether the request is conditional on the current version.
-    var isCurrent = false
-    /// The header fields that select the file.
-    var selection = HTTPHeaders()
+    /// The version of the file. `nil` if it is unknown.
+    let version: FileValidators?
+    /// The request after the per-call steps, with conditions.
+    let request: HTTPRequest
+  }
+
+  /// Records a body that the call must close. Returns `false` if the call has already ended.
+  mutating func keep(_ body: HTTPResponseBody) -> Bool {
+    if life.hasEnded { return false }
+    bodies.append(body)
+    return true
+  }
+
+  /// Records that the caller now reads `body` and closes it. Returns `false` if the call was already cancelled.
+  mutating func handOver(_ body: HTTPResponseBody, _ reading: any Cancellable) -> Bool {
+    bodies.removeAll { $0 === body }
+    return life.handOver(reading)
   }
 
   mutating func beginAttempt() -> Int {
@@ -56,6 +71,7 @@ struct CallState {
     let bytesSent: Int
     let deadline: Task<Void, Never>?
     let release: (@Sendable () -> Void)?
+    let bodies: [HTTPResponseBody]
     fileprivate let work: (any Cancellable)?
 
     /// The state for recorders, which may keep it for a while. Omits the body, because its memory would not be
@@ -63,7 +79,7 @@ struct CallState {
     var head: Ended {
       Ended(
         cause: cause, shown: shown, response: response?.head, bytesSent: bytesSent, deadline: nil, release: nil,
-        work: nil)
+        bodies: [], work: nil)
     }
   }
 
@@ -71,8 +87,9 @@ struct CallState {
   mutating func end() -> Ended? {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
+    defer { bodies = [] }
     return Ended(
       cause: life.cause, shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline,
-      release: release, work: work)
+      release: release, bodies: bodies, work: work)
   }
 }

@@ -24,12 +24,15 @@ public protocol PerCallStep: Step {}
 /// The attempt holds no slot while the step runs, so the step may make calls. The response body is already complete
 /// and in memory, or in a file if the task downloads to a file, so it can be read several times. Only the body of a stream
 /// is still unread. A step that reads a stream must return a response with another body.
+///
+/// A step can keep a response for later calls. Its body can be read after its call has ended only if it is in memory:
+/// the file of a download and the body of a stream belong to their call.
 public protocol PerAttemptStep: Step {}
 
 /// The rest of the chain after a step.
 ///
-/// A step has one response at a time. Calling `next` again, or returning another response, closes the body of the
-/// previous response and releases its stream. A step that sends two requests therefore never needs more than one
+/// A step has one response at a time. Calling `next` again, returning another response, or throwing closes the body of
+/// the previous response and releases its stream. A step that sends two requests therefore never needs more than one
 /// stream.
 public struct Next: Sendable {
   private final class LastResponse: Sendable {
@@ -74,8 +77,13 @@ public struct Next: Sendable {
   private func send(_ request: HTTPRequest) async throws -> HTTPResponse {
     guard let step = steps.first else { return try await last(request) }
     let next = Next(steps.dropFirst(), last: last)
-    let response = try await step.send(request, next: next)
-    next.lastResponse.settle(for: response)
-    return response
+    do {
+      let response = try await step.send(request, next: next)
+      next.lastResponse.settle(for: response)
+      return response
+    } catch {
+      next.lastResponse.release()  // the step may keep it
+      throw error
+    }
   }
 }

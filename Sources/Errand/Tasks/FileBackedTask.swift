@@ -33,11 +33,18 @@ extension FileBackedTask {
   public func contents() async throws -> Data {
     do {
       try await refresh()
-    } catch let error as TaskError where error.isFailureOfRemote || error.status?.isServerFailure ?? false {
+    } catch let error as TaskError where error.allowsOlderFile {
       guard let data = try? Data(contentsOf: file) else { throw error }
       return data
     }
     return try Data(contentsOf: file)
+  }
+}
+
+extension TaskError {
+  /// Whether the remote failed. A hook's error has the phase `.finishing`.
+  fileprivate var allowsOlderFile: Bool {
+    status?.isServerFailure ?? false || (isFailureOfRemote && phase != .finishing)
   }
 }
 

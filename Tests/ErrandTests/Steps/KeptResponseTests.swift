@@ -65,52 +65,21 @@ import Testing
     }
   }
 
-  @Test func `a response kept from a download can be downloaded again`() async throws {
-    let kept = Shared<HTTPResponse?>(nil)
-    struct Noting: PerCallStep {
-      let kept: Shared<HTTPResponse?>
-      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let response = try await next(request)
-        kept.withLock { $0 = response }
-        return response
-      }
-    }
+  @Test(arguments: [true, false]) func `a response kept from a download can't be downloaded again`(
+    isPerCall: Bool
+  ) async throws {
     let shop = VirtualShop {
       $0.retryPolicy = .never
-      $0.perCallSteps = [
-        Recovery(from: .offline) { _, error in
-          guard let response = kept.withLock({ $0 }) else { throw error }
-          return response
-        }, Noting(kept: kept),
-      ]
-    } answer: { number, request, _ in
-      guard number == 1 else { throw TaskError(.offline, "offline", phase: .connecting, wasNotSent: true) }
-      return .text("content", for: request)
-    }
-    try await withFolder { folder in
-      for name in ["a", "b", "a"] {
-        let file = folder.appendingPathComponent(name)
-        _ = try await shop.task().download(to: file)
-        #expect(try String(contentsOf: file, encoding: .utf8) == "content")
-      }
-      #expect(try await shop.task().downloadData() == Data("content".utf8))
-      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
-    }
-  }
-
-  @Test func `a per-attempt step can return the response of an earlier download`() async throws {
-    let shop = VirtualShop {
-      $0.retryPolicy = .never
-      $0.perAttemptSteps = [LastGood()]
+      if isPerCall { $0.perCallSteps = [Keeping()] } else { $0.perAttemptSteps = [LastGood()] }
     } answer: { number, request, _ in
       number == 1 ? .text("content", for: request) : .unavailable(request)
     }
     try await withFolder { folder in
-      for name in ["a", "b"] {
-        let file = folder.appendingPathComponent(name)
-        _ = try await shop.task().download(to: file)
-        #expect(try String(contentsOf: file, encoding: .utf8) == "content")
-      }
+      let (a, b) = (folder.appendingPathComponent("a"), folder.appendingPathComponent("b"))
+      _ = try await shop.task().download(to: a)
+      let error = await taskError { _ = try await shop.task().download(to: b) }
+      #expect(error?.code == .bodyConsumed)
+      #expect(try files(in: folder) == ["a"])
     }
   }
 
@@ -182,17 +151,22 @@ import Testing
     #expect(shop.sentCount == 1, "the changed response is stored")
   }
 
-  @Test func `a step's request to another origin does not get the Digest credential`() async throws {
+  @Test(arguments: [true, false]) func `a step's request to another origin does not get the Digest credential`(
+    isNew: Bool
+  ) async throws {
     struct AskingMirror: PerAttemptStep {
       let mirror: URL
+      let isNew: Bool
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
-        let response = try await next(HTTPRequest(.get, mirror))
+        var first = isNew ? HTTPRequest(.get, mirror) : request
+        first.url = mirror
+        let response = try await next(first)
         return response.status == .ok ? response : try await next(request)
       }
     }
     let signed = Shared<[String]>([])
     let shop = VirtualShop {
-      $0.perAttemptSteps = [AskingMirror(mirror: .known("https://mirror.test/widgets"))]
+      $0.perAttemptSteps = [AskingMirror(mirror: .known("https://mirror.test/widgets"), isNew: isNew)]
       $0.preflight = { _, request in request.options.digest = Credential(user: "ada", password: "secret") }
     } answer: { _, request, _ in
       if request.headers.contains(.authorization) {

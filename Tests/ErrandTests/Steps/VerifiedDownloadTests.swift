@@ -154,6 +154,48 @@ import Testing
     #expect(try await shop.get().text == "1")
   }
 
+  @Test(arguments: [false, true]) func `verify of a download sees the redirects`(hasSteps: Bool) async throws {
+    let seen = Shared<[[String]]>([])
+    let steps = hasSteps ? [Passing()] : []
+    let shop = VirtualShop {
+      $0.perAttemptSteps = steps
+      $0.verify = { _, response in
+        seen.withLock { $0.append(response.redirects.map { $0.url.path() }) }
+        if response.url.path() == "/login" { throw Forged() }
+      }
+    } answer: { _, request, _ in
+      let targets = ["/widgets": "/moved", "/moved": "/file", "/secret": "/login"]
+      guard let target = targets[request.url.path()] else { return .text("content", for: request) }
+      return .status(.found, headers: [.location: target], for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      let response = try await shop.task().download(to: file).response
+      #expect(response.redirects.map { $0.url.path() } == ["/widgets", "/moved"])
+      await #expect(throws: Forged.self) { try await shop.task("secret").download(to: file) }
+      #expect(try String(contentsOf: file, encoding: .utf8) == "content")
+    }
+    #expect(Set(seen.withLock { $0 }) == [["/widgets", "/moved"], ["/secret"]])
+  }
+
+  @Test func `a request that a step resends has only its own redirects`() async throws {
+    struct Twice: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard let last = response.request else { return response }
+        return try await next(last)
+      }
+    }
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Twice()]
+    } answer: { _, request, _ in
+      request.url.path() == "/widgets"
+        ? .status(.found, headers: [.location: "/moved"], for: request) : .text("content", for: request)
+    }
+    #expect(try await shop.task().run().redirects.isEmpty)
+    #expect(shop.sentCount == 3)
+  }
+
   @Test(arguments: ["plain", "step", "cache"]) func `run() accepts a body longer than maximumBodySize`(
     setting: String
   ) async throws {

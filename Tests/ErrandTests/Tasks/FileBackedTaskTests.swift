@@ -241,4 +241,36 @@ import Testing
       #expect(await taskError { _ = try await missing.caching(.cacheOnly).download() }?.code == .notCached)
     }
   }
+
+  private struct Checked: FileBackedTask {
+    enum Hook: CaseIterable { case verify, postflight }
+
+    let path = "catalogue"
+    let file: URL
+    let rejecting: Hook?
+
+    func verify(_ response: HTTPResponse) throws {
+      if rejecting == .verify { throw TaskError(.badResponse, "withdrawn", response: response) }
+    }
+    func postflight(response: HTTPResponse) async throws {
+      if rejecting == .postflight { throw TaskError(.connectionLost, "no index", phase: .finishing) }
+    }
+  }
+
+  @Test(arguments: Checked.Hook.allCases) private func `contents() throws the error of a hook`(
+    hook: Checked.Hook
+  ) async throws {
+    try await withFolder { folder in
+      let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
+      let shop = shop(version)
+      _ = try await Checked(file: file, rejecting: nil).on(shop.server).contents()
+      version.withLock { $0 = 2 }
+      let task = Checked(file: file, rejecting: hook).on(shop.server)
+      let error = await taskError { _ = try await task.contents() }
+      #expect(error?.code == (hook == .verify ? .badResponse : .connectionLost))
+      version.withLock { $0 = -1 }
+      let older = try await task.contents()
+      #expect(try older == Data(contentsOf: file), "the server can't be reached")
+    }
+  }
 }

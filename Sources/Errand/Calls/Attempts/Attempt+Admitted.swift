@@ -42,6 +42,7 @@ extension Attempt.Exchange {
         if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
         // After waiting for a slot, so that no stale cookies are sent.
         call.renewCookies(of: &request, attempt.number)
+        call.renewFileConditions(of: &request, attempt.number)
         let request = try prepared(request, &isCut, &phases)
         let sending: Sent = request.options.mayRepeat ? .repeatable : .onceOnly(request.method)
         before = attempt.add(sending)  // first, because a step may not wait for the result
@@ -58,6 +59,7 @@ extension Attempt.Exchange {
       call.keepCookies(of: response, to: request)
       exchange.digest?.learn(from: response)
       response.note(request, sentBy: call.number)
+      response.redirects = request.options.redirects
       note(response, circuit, isCut: isCut)
       response.checkMatch(with: request)
       if await call.takeIn(&response, method: request.method, progress, permit) { attempt.endExchange() }

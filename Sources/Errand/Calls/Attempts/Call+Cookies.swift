@@ -39,7 +39,7 @@ extension HTTPRequest {
   fileprivate mutating func renewCookies(_ jar: CookieJar) {
     let present = headers[.cookie]
     if present != nil, present != options.jarCookies { return }
-    let line = jar.line(for: url, method, from: options.firstURL)
+    let line = jar.line(for: url, method, from: options.redirects.first?.url)
     guard line != present else { return }
     headers[.cookie] = line
     options.jarCookies = line

@@ -11,7 +11,8 @@ extension Call {
     _ request: HTTPRequest, of attempt: Attempt, _ next: (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
     let start = attempt.spent  // if a step resends the request, each redirect chain is timed separately
-    let request = strippingServerHeaders(request)
+    var request = strippingServerHeaders(request)
+    if !request.options.redirects.isEmpty { request.options.redirects = [] }  // a step resent the request of a response
     let response = try await next(request)
     guard response.status.isRedirect else { return response }
     return try await following(response, to: request, attempt, since: start, next)
@@ -36,10 +37,9 @@ extension Call {
       try checkCancellation()
       trace.note(.redirected(to: snapshot.configuration.redaction(chain.request.url)))
       var next = chain.request
-      next.options.firstURL = request.url  // lets the cookie jar detect a cross-site redirect
+      next.options.redirects = chain.redirects
       response = try await further(next, of: attempt, since: start, atOtherHosts: true, send)
     }
-    response.redirects = chain.redirects
     return response
   }
 

@@ -69,7 +69,8 @@ final class CacheRun: Sendable {
   func answer(_ attempts: @escaping Attempts) async throws -> Outcome {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
-    let entries = readsNothing ? [] : await caching.store.entries(for: key)
+    let stored = readsNothing ? [] : await caching.store.entries(for: key)
+    let entries = stored.filter { call.mayReplaceFile(with: $0.response.headers, for: request) }
     let entry = choose(among: entries) ?? preloaded
     let now = call.manager.dates.now
     let decision = CacheDecision.on(
@@ -91,9 +92,10 @@ final class CacheRun: Sendable {
   }
 
   private var preloaded: CacheEntry? {
-    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded, !call.hasCurrentFile
+    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded,
+      let entry = CacheEntry.preloaded(file), call.mayReplaceFile(with: entry.response.headers, for: request)
     else { return nil }
-    return CacheEntry.preloaded(file)
+    return entry
   }
 
   // RFC 9111 §4.1: use the most recent of several matching responses.

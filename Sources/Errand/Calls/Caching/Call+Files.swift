@@ -1,20 +1,32 @@
 import ErrandFoundation
 
 extension Call {
-  /// Adds conditions so that the call's file is downloaded only if it has changed. Adds none if the file's version is
-  /// unknown.
-  func addFileConditions(to request: inout HTTPRequest) {
-    guard case .file(.exact(let file)) = destination, request.method == .get else { return }
-    let selection = withoutCredentials(request)
-    // A part can't be compared with the entire file.
-    let known = (plan.range == nil ? FileValidators.of(file) : nil).flatMap { known in
-      known.mark == Self.mark(of: request.url, known.varying, in: selection) ? known : nil
+  /// Returns the request, conditional on the file's version if the call keeps its file current.
+  func addingFileConditions(_ request: HTTPRequest) -> HTTPRequest {
+    guard plan.keepsCurrentFile, case .file(.exact(let file)) = destination else { return request }
+    let version = FileValidators.of(file)
+    var request = request
+    if let version, selects(request, version) { version.add(to: &request.headers) }
+    state.withLock { [request] in $0.file = CallState.TrackedFile(version: version, request: request) }
+    return request
+  }
+
+  /// Adds or removes the file's conditions, because a step may have changed what the request selects. A redirect may
+  /// point to a different file.
+  func renewFileConditions(of request: inout HTTPRequest, _ attempt: Int) {
+    guard plan.keepsCurrentFile, let version = state.withLock({ $0.file })?.version else { return }
+    if request.options.redirects.isEmpty, selects(request, version) {
+      version.add(to: &request.headers)
+    } else {
+      version.remove(from: &request.headers)
     }
-    state.withLock { state in
-      state.file.selection = selection
-      state.file.isCurrent = known != nil
-    }
-    known?.add(to: &request.headers)
+    record { [request] in $0.amend(request, of: attempt) }
+  }
+
+  /// Whether a request selects the file of that version. A part can't be compared with the entire file.
+  private func selects(_ request: HTTPRequest, _ version: FileValidators) -> Bool {
+    request.method == .get && !request.headers.contains(.range)
+      && version.mark == Self.mark(of: request.url, version.varying, in: withoutCredentials(request))
   }
 
   /// Returns the header fields that can select the file, without credentials: the file is the same for all accounts.
@@ -23,13 +35,20 @@ extension Call {
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// Whether the call's file has a known version, which the request names.
-  var hasCurrentFile: Bool { state.withLock { $0.file.isCurrent } }
+  /// Whether a stored response may replace the call's file. Another version than the file's may be older.
+  func mayReplaceFile(with stored: HTTPHeaders, for request: HTTPRequest) -> Bool {
+    guard plan.keepsCurrentFile, let version = state.withLock({ $0.file })?.version, selects(request, version) else {
+      return true
+    }
+    return version.isVersion(in: stored)
+  }
 
-  /// Whether the response confirms that the call's file is current. `false` after a redirect, because the redirect may
-  /// point to a different file.
+  /// Whether the response confirms that the call's file is current.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
-    response.status == .notModified && response.redirects.isEmpty && hasCurrentFile
+    guard response.status == .notModified, response.redirects.isEmpty, let file = state.withLock({ $0.file }) else {
+      return false
+    }
+    return file.version?.isNamed(by: (response.request ?? file.request).headers) ?? false
   }
 
   /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the
@@ -39,7 +58,8 @@ extension Call {
       return try file.publish()
     }
     let (stamp, place) = (file.stamp, try file.publish())
-    let selection = state.withLock { $0.file.selection }
+    let request = response.request ?? state.withLock { $0.file }?.request
+    let selection = request.map { withoutCredentials($0) } ?? [:]
     let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: selection) }
     FileValidators.keep(validators, for: url, stamp: stamp)
     return place

@@ -3,10 +3,10 @@ protocol FileBody: AnyObject, Sendable {
   /// Returns a reader of the entire body.
   func reader() throws -> any HTTPBodySource
 
-  /// A body with the same content for other calls, which must not move or remove the file.
-  var shared: any FileBody { get }
+  /// Removes the file if it is temporary. Readers get an error afterwards.
+  func close()
 }
 
 extension FileBody {
-  var shared: any FileBody { self }
+  func close() {}
 }

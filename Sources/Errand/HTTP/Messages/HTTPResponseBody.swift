@@ -126,13 +126,19 @@ public final class HTTPResponseBody: AsyncSequence, Sendable {
     let (content, trailers, timings) = state.withLock { ($0.content, $0.trailers, $0.timings) }
     return switch content {
     case .memory(let data): HTTPResponseBody(data, trailers: trailers, timings: timings)
-    case .file(let file): HTTPResponseBody(file.shared, trailers: trailers, timings: timings)
+    case .file(let file): HTTPResponseBody(file, trailers: trailers, timings: timings)
     case .stream: self
     }
   }
 
   /// Ends the transfer if it is still running. A body in memory or in a file can be read again.
   public func cancel() { stop(.dropped) }
+
+  /// Ends the transfer and removes the temporary file of a download. A body in memory can be read again.
+  func close() {
+    cancel()
+    file?.close()
+  }
 
   /// Ends the transfer. The reader receives `error`.
   package func fail(_ error: any Error) {

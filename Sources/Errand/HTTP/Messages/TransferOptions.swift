@@ -1,4 +1,4 @@
-package import ErrandFoundation
+import ErrandFoundation
 
 /// Options for the transport that sends a request.
 public struct TransferOptions: Sendable {
@@ -22,7 +22,7 @@ public struct TransferOptions: Sendable {
     var signIn: SignIn?
     var pins = PublicKeyPins()
     var addressPolicy = AddressPolicy.any
-    var cookies: Cookies?
+    var journey: Journey?
     var context = TaskContext()
     var onHead: (@Sendable (TransferTimings) -> Void)?
     var showing: (any Sendable)?
@@ -43,13 +43,13 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  private final class Cookies: Sendable {
-    let line: String?
-    let firstURL: URL?
+  private final class Journey: Sendable {
+    let cookies: String?
+    let redirects: [Redirect]
 
-    init(_ line: String?, _ firstURL: URL?) {
-      self.line = line
-      self.firstURL = firstURL
+    init(_ cookies: String?, _ redirects: [Redirect]) {
+      self.cookies = cookies
+      self.redirects = redirects
     }
   }
 
@@ -176,14 +176,14 @@ public struct TransferOptions: Sendable {
   /// The `Cookie` value set by a cookie jar, which is refreshed when the request is sent. `nil` if the task set its own
   /// cookies, or if the jar has none.
   package var jarCookies: String? {
-    get { storage.values.cookies?.line }
-    set { values.cookies = Cookies(newValue, firstURL) }
+    get { storage.values.journey?.cookies }
+    set { values.journey = Journey(newValue, redirects) }
   }
 
-  /// The URL of the first request, if this request follows a redirect.
-  package var firstURL: URL? {
-    get { storage.values.cookies?.firstURL }
-    set { values.cookies = Cookies(jarCookies, newValue) }
+  /// The redirects that led to this request, in order.
+  var redirects: [Redirect] {
+    get { storage.values.journey?.redirects ?? [] }
+    set { values.journey = Journey(jarCookies, newValue) }
   }
 
   /// The values that the task passes to its steps.

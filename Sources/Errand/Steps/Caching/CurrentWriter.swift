@@ -26,9 +26,12 @@ struct CurrentWriter: Sendable {
 
   func discard() { writer.discard() }
 
-  func fill(from contents: HTTPBody) async {
+  func fill(from contents: any HTTPBodySource) async {
     do {
-      try await contents.forEachChunk { await write($0) }
+      while let chunk = try await contents.next() {
+        try Task.checkCancellation()
+        await write(chunk)
+      }
       await commit()
     } catch {
       discard()

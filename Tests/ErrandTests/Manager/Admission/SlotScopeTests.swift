@@ -130,7 +130,7 @@ import Testing
     }
     let (manager, running) = (Shared<TaskManager?>(nil), Shared(-1))
     let step = Looking { response in
-      let isComplete = response.body.isInMemory || response.body.written != nil
+      let isComplete = response.body.isInMemory || response.body.file is WrittenBody
       running.withLock { [manager] in $0 = isComplete ? manager.withLock { $0 }?.runningCount ?? -1 : -2 }
     }
     let shop = VirtualShop(configure: { $0.perAttemptSteps = [step] }) { _, request, _ in

@@ -150,4 +150,104 @@ import Testing
     let error = await taskError { _ = try await shop.task().range(ByteRange(0..<4)).downloadData() }
     #expect(error?.code == .badStatus && error?.reason.contains("does not support Range") == true)
   }
+
+  @Test func `a file is downloaded again in the language that a step selects`() async throws {
+    struct Speaking: PerAttemptStep {
+      let language: Shared<String>
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers[.acceptLanguage] = language.withLock { $0 }
+        return try await next(request)
+      }
+    }
+    let language = Shared("de")
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Speaking(language: language)]
+    } answer: { _, request, _ in
+      let headers: HTTPHeaders = [.lastModified: "Tue, 01 Sep 2026 10:00:00 GMT", .vary: "Accept-Language"]
+      if request.headers.contains(.ifModifiedSince) { return .status(.notModified, headers: headers, for: request) }
+      return .text(request.headers[.acceptLanguage] ?? "none", headers, for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      for (wanted, isUnchanged) in [("de", false), ("fr", false), ("fr", true), ("de", false)] {
+        language.withLock { $0 = wanted }
+        let response = try await shop.task().download(to: file, when: .changed)
+        #expect(response.isUnchanged == isUnchanged)
+        #expect(try String(contentsOf: file, encoding: .utf8) == wanted)
+      }
+    }
+  }
+
+  @Test(arguments: ["header", "preflight"]) func `a Range field is not compared with the version of the entire file`(
+    place: String
+  ) async throws {
+    let isPart = Shared(false)
+    let shop = VirtualShop {
+      $0.preflight = { _, request in
+        if place == "preflight", isPart.withLock({ $0 }) { request.headers[.range] = "bytes=0-3" }
+      }
+    } answer: { _, request, _ in
+      if request.headers.contains(.ifNoneMatch) { return .status(.notModified, for: request) }
+      guard request.headers.contains(.range) else { return .text("content", [.eTag: "\"1\""], for: request) }
+      return .text("cont", ["Content-Range": "bytes 0-3/7"], status: 206, for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      _ = try await shop.task().download(to: file, when: .changed)
+      isPart.withLock { $0 = true }
+      let task = place == "header" ? shop.task().header(.range, "bytes=0-3") : shop.task()
+      _ = try await task.download(to: file, when: .changed)
+      #expect(try String(contentsOf: file, encoding: .utf8) == "cont")
+    }
+  }
+
+  @Test(arguments: [true, false]) func `an older response of another cache does not replace a newer file`(
+    isFresh: Bool
+  ) async throws {
+    let version = Shared(1)
+    let shops = (0..<2).map { _ in
+      CachedShop { _, request in
+        let version = version.withLock { $0 }
+        if version == 3 { return .status(.serviceUnavailable, for: request) }
+        let headers: HTTPHeaders = [
+          .eTag: "\"\(version)\"", .cacheControl: "stale-if-error=600, max-age=\(isFresh ? 600 : 0)",
+        ]
+        if request.headers[.ifNoneMatch] == headers[.eTag] {
+          return .status(.notModified, headers: headers, for: request)
+        }
+        return .text("\(version)", headers, for: request)
+      }
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      _ = try await shops[0].task().download(to: file, when: .changed)
+      version.withLock { $0 = 2 }
+      _ = try await shops[1].task().download(to: file, when: .changed)
+      if !isFresh { version.withLock { $0 = 3 } }
+      let error = await taskError {
+        let response = try await shops[0].task().download(to: file, when: .changed)
+        #expect(response.isUnchanged)
+      }
+      #expect(error?.status == (isFresh ? nil : .serviceUnavailable))
+      #expect(try String(contentsOf: file, encoding: .utf8) == "2")
+    }
+  }
+
+  @Test func `a slow stream that is too large does not remove a newer response`() async throws {
+    let (body, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
+    let shop = CachedShop(MemoryCache(byteLimit: 40_000)) { number, request in
+      let headers: HTTPHeaders = [.cacheControl: "max-age=60"]
+      guard number == 1 else { return .text("\(number)", headers, for: request) }
+      return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(StreamSource(body)))
+    }
+    let stream = try await shop.task().stream()
+    shop.clock.advance(by: .seconds(1))
+    #expect(try await shop.task().caching(.reload).download() == "2")
+    continuation.yield(Data(count: 20_000))
+    continuation.finish()
+    #expect(try await stream.body.collect().count == 20_000)
+    #expect(try await shop.task().download() == "2")
+    #expect(shop.sentCount == 2)
+  }
 }

@@ -11,12 +11,19 @@ struct FileValidators: Equatable {
   /// Reads the validators from a response. `mark` returns an identifier for the request that includes the fields named
   /// in `Vary`. Returns `nil` if the response has neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
-    let (eTag, lastModified) = (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
+    let (eTag, lastModified) = Self.validators(in: headers)
     guard !eTag.isEmpty || !lastModified.isEmpty, case .fields(let varying) = Vary(headers) else {
       return nil
     }
     self.init(mark: mark(varying), varying: varying, eTag: eTag, lastModified: lastModified)
   }
+
+  private static func validators(in headers: HTTPHeaders) -> (eTag: String, lastModified: String) {
+    (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
+  }
+
+  /// Whether a response has this version.
+  func isVersion(in headers: HTTPHeaders) -> Bool { Self.validators(in: headers) == (eTag, lastModified) }
 
   private init(mark: String, varying: [HTTPHeaderName], eTag: String, lastModified: String) {
     self.mark = mark
@@ -29,6 +36,16 @@ struct FileValidators: Equatable {
     guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return }
     if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
+  }
+
+  func remove(from headers: inout HTTPHeaders) {
+    if headers[.ifNoneMatch] == eTag { headers.remove(.ifNoneMatch) }
+    if headers[.ifModifiedSince] == lastModified { headers.remove(.ifModifiedSince) }
+  }
+
+  /// Whether a request's conditions name this version.
+  func isNamed(by headers: HTTPHeaders) -> Bool {
+    (headers[.ifNoneMatch] ?? "") == eTag && (headers[.ifModifiedSince] ?? "") == lastModified
   }
 
   /// Returns the validators of a file, or `nil` if the file is missing or has changed since the download.

@@ -36,7 +36,7 @@ package struct PartialFile: Sendable {
     let path = "\(folder)/.errand-\(UUID().uuidString)"
     // O_EXCL: never follow a planted link. The file is private until it gets the old file's mode.
     func make() -> Int32 {
-      open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere || isPrivate ? 0o600 : 0o666)
+      open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isThere || isPrivate ? 0o600 : 0o666)
     }
     var madeFolders: [String] = []
     var descriptor: Int32 = -1
@@ -57,8 +57,6 @@ package struct PartialFile: Sendable {
     self.madeFolders = madeFolders
   }
 
-  var writtenAt: URL { URL(fileURLWithPath: path) }
-
   /// Copies the owner and the mode of the replaced file, but not setuid and setgid, because the content comes from the
   /// network.
   package static func adopt(_ old: stat, _ descriptor: Int32) -> Bool {
@@ -69,6 +67,16 @@ package struct PartialFile: Sendable {
 
   package func write(_ data: Data) throws {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
+  }
+
+  /// Returns the bytes from `position`, or no bytes at the end.
+  func chunk(from position: Int64, atMost size: Int) throws -> Data {
+    guard let chunk = Descriptor.bytes(of: descriptor, from: position, atMost: size) else {
+      throw TaskError(
+        .fileNotWritable, "can't read back the downloaded file \(path): \(String(cString: strerror(errno)))",
+        phase: .finishing)
+    }
+    return chunk
   }
 
   var stamp: String? { FileValidators.stamp(of: descriptor) }

@@ -1,83 +1,53 @@
 import ErrandFoundation
 
-/// A body that was written to a file and can be read from there. The file is removed unless it is published.
+/// A body that was written to a file. It can be read until the file is published or closed, which removes it.
 final class WrittenBody: FileBody {
   let size: Int
+  /// `nil` after the file has been published or closed.
   private let file: Lock<PartialFile?>
-  private let content: Content
 
-  /// If the file can't be opened for reading, removes it and throws ``TaskError`` with code `.fileNotWritable`.
-  init(_ file: PartialFile, size: Int) throws {
+  init(_ file: PartialFile, size: Int) {
     self.size = size
-    content = try Content(file)
     self.file = Lock(file)
   }
 
-  deinit { file.withLock { $0 }?.discard() }
+  deinit { close() }
 
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
-    let file = file.withLock { $0.take() }
-    guard let file else {
-      throw TaskError(.internal, "the file \(content.path) was already published", phase: .finishing)
-    }
+    guard let file = file.withLock({ $0.take() }) else { throw closed }
     return try publish(file)
   }
 
-  /// The content of the file. Readable until the file is published.
-  var contents: HTTPBody { .file(URL(fileURLWithPath: content.path)) }
+  func close() { file.withLock { $0.take() }?.discard() }
 
-  func reader() -> any HTTPBodySource { content.reader() }
+  func reader() -> any HTTPBodySource { Reader(self) }
 
-  var shared: any FileBody { content }
+  private var closed: TaskError {
+    TaskError(
+      .bodyConsumed, "the body of \(size) bytes was written to a file: read that file, or keep the bytes in a step",
+      phase: .finishing)
+  }
 
-  /// The bytes of the file. Readable even after the file is published or removed.
-  private final class Content: FileBody {
-    let path: String
-    private let descriptor: Int32
-
-    init(_ file: PartialFile) throws {
-      path = file.writtenAt.path
-      // Open the file now: it may be renamed or removed before it has been read.
-      guard let descriptor = Descriptor.opened(path) else {
-        let error = PartialFile.failure(at: path)
-        file.discard()
-        throw error
-      }
-      self.descriptor = descriptor
-    }
-
-    deinit { close(descriptor) }
-
-    func reader() -> any HTTPBodySource { Reader(self) }
-
-    func chunk(from position: Int64, atMost size: Int) throws -> Data {
-      guard let chunk = Descriptor.bytes(of: descriptor, from: position, atMost: size) else {
-        throw TaskError(
-          .fileNotWritable, "can't read back the downloaded file \(path): \(String(cString: strerror(errno)))",
-          phase: .finishing)
-      }
-      return chunk
+  private func chunk(from position: Int64, atMost size: Int) throws -> Data {
+    try file.withLock { file in
+      guard let file else { throw closed }
+      return try file.chunk(from: position, atMost: size)
     }
   }
 
   private final class Reader: HTTPBodySource {
     private static let chunkSize = 64 << 10
 
-    private let content: Content
+    private let body: WrittenBody
     private let position = Lock(Int64(0))
 
-    init(_ content: Content) { self.content = content }
+    init(_ body: WrittenBody) { self.body = body }
 
     func next() async throws -> Data? {
-      try position.withLock { position in
-        let chunk = try content.chunk(from: position, atMost: Self.chunkSize)
-        position += Int64(chunk.count)
-        return chunk.isEmpty ? nil : chunk
-      }
+      let start = position.withLock { $0 }
+      let chunk = try body.chunk(from: start, atMost: Self.chunkSize)
+      position.withLock { $0 = start + Int64(chunk.count) }
+      return chunk.isEmpty ? nil : chunk
     }
   }
-}
-
-extension HTTPResponseBody {
-  var written: WrittenBody? { file as? WrittenBody }
 }
