@@ -43,6 +43,7 @@ extension Call {
     request = strippingEventID(request)
     if rules.authentication != nil { request.options.account = account(of: request)?.name }
     try addCookies(to: &request)
+    request = withFileConditions(request)
     #if DEBUG
       TaskSpelling.log(plan, sending: request, to: snapshot.configuration.log)
     #endif
@@ -149,8 +150,8 @@ extension Call {
   /// request, such as the address policy and the names of the credentials, unless the request has its own.
   func withOptions(_ request: HTTPRequest, of original: HTTPRequest) -> HTTPRequest {
     var request = request
-    if let digest = request.options.digest, digest == original.options.digest,
-      Origin(request.url) != Origin(original.url)
+    if let digest = request.options.digest, Origin(request.url) != Origin(original.url),
+      digest == original.options.digest || request.options.hasAuthenticatedDigest
     {
       request.options.digest = nil
     }

@@ -30,7 +30,9 @@ extension Call {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       // A shared request runs the cache and the attempts in an internal call.
       try await self.coalesced(changed) { alone in
-        try await self.throughCache(self.addingFileConditions(alone)) { asked, run in
+        let alone = self.withFileConditions(alone)
+        self.noteSelection(of: alone)
+        return try await self.throughCache(alone) { asked, run in
           try await self.attempts(asked, run) { try await self.rebuild(asked, built: request) }
         }
       }
@@ -87,7 +89,7 @@ extension Call {
   func make(_ attempt: Attempt, _ request: HTTPRequest, _ run: CacheRun?) async -> AttemptResult {
     do {
       let response = try await throughSteps(request) { request in
-        try await self.authenticated(request, of: attempt) { request in
+        try await self.authenticated(self.withFileConditions(request), of: attempt) { request in
           try await self.resendingOnceOnline(request) { request in
             try await self.followingRedirects(request, of: attempt) { request in
               try await self.answeringDigest(request, of: attempt) { request, digest in
@@ -171,7 +173,7 @@ extension Call {
     }(request)
     let (senders, redirects, body) = received.withLock { ($0.senders, $0.redirects, $0.body) }
     if !senders.contains(response.sender) { response.forgetExchange() }
-    if response.redirects.isEmpty { response.redirects = redirects }
+    if response.request == nil, response.redirects.isEmpty { response.redirects = redirects }
     // Calls can share a response: cancelling one call must not affect the others.
     if response.body !== body { response.body = response.body.reopened() }
     response.checkMatch(with: request)

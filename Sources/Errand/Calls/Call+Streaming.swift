@@ -12,7 +12,7 @@ extension Call {
     try body.checkWhole()
     let status = response.status
     let reading = HandedOverBody(call: self, body: body)
-    guard state.withLock({ $0.handOver(body, reading) }) else { throw CancellationError() }
+    guard state.withLock({ $0.life.handOver(reading) }) else { throw CancellationError() }
     // Capturing the body in its own handlers would leak it.
     body.explainFailures { [self] in explained($0) }
     body.onEnd { [self] ending, _ in

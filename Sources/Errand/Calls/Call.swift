@@ -176,14 +176,12 @@ package final class Call: Sendable {
   func record(_ change: (inout ExchangeRecord) -> Void) { exchange?.withLock { change(&$0) } }
 
   /// Closes a file or a stream when the call ends, even if a step keeps the response.
-  func closeAtEnd(_ body: HTTPResponseBody) { if !state.withLock({ $0.keep(body) }) { body.close() } }
+  func closeAtEnd(_ body: HTTPResponseBody) { if !state.withLock({ $0.opened(body) }) { body.close() } }
 
-  /// The file of a body that this call has written. `nil` for another call's body.
+  /// The file that this call has written. `nil` for another call's body, and for a body that isn't in a file.
   func written(_ body: HTTPResponseBody) -> WrittenBody? {
-    guard let written = body.file as? WrittenBody, state.withLock({ $0.bodies.contains { $0 === body } }) else {
-      return nil
-    }
-    return written
+    guard let written = body.file as? WrittenBody else { return nil }
+    return state.withLock { $0.openedBodies }.contains { $0.body === body } ? written : nil
   }
 
   func noteFinal(_ response: HTTPResponse) {
@@ -272,6 +270,7 @@ package final class Call: Sendable {
     {
       error.attributeLimit(to: setting)
     }
+    error.isLocal = state.shown == nil || state.response.map { plan.acceptedStatuses.contains($0.status) } ?? false
     error.reason = error.shownReason(snapshot.configuration.redaction)
     error.record = flightRecord
     error.elapsed = trace.elapsed
@@ -303,7 +302,7 @@ package final class Call: Sendable {
   func end(_ outcome: CallOutcome, _ error: (any Error)? = nil) async {
     guard let ended = state.withLock({ $0.end() }) else { return }
     let outcome = outcome.with(ended.response?.status)
-    for body in ended.bodies.reversed() { body.close() }  // the first file may have created the folder of the others
+    for opened in ended.openedBodies.reversed() { opened.body?.close() }  // the first file may have created the folder
     ended.deadline?.cancel()
     manager.calls.leave(self)
     let errorType = error.map { TaskError.typeName(of: $0) }

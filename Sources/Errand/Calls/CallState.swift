@@ -19,29 +19,21 @@ struct CallState {
   private var lastAttempt = 0
   /// The closure returned by `backgroundActivity`. It allows the device to sleep again.
   var release: (@Sendable () -> Void)?
-  /// The call's file, if the call keeps it current.
-  var file: TrackedFile?
-  /// The files and streams to close when the call ends.
-  private(set) var bodies: [HTTPResponseBody] = []
+  /// The header fields that select the call's file, if the call keeps it current.
+  var selection = HTTPHeaders()
+  private(set) var openedBodies: [OpenedBody] = []
 
-  struct TrackedFile {
-    /// The version of the file. `nil` if it is unknown.
-    let version: FileValidators?
-    /// The request after the per-call steps, with conditions.
-    let request: HTTPRequest
+  /// A file or a stream to close when the call ends. One that nobody references has already closed itself. Read `body`
+  /// outside the lock, because releasing a body calls the call's end handlers.
+  struct OpenedBody {
+    weak var body: HTTPResponseBody?
   }
 
   /// Records a body that the call must close. Returns `false` if the call has already ended.
-  mutating func keep(_ body: HTTPResponseBody) -> Bool {
+  mutating func opened(_ body: HTTPResponseBody) -> Bool {
     if life.hasEnded { return false }
-    bodies.append(body)
+    openedBodies.append(OpenedBody(body: body))
     return true
-  }
-
-  /// Records that the caller now reads `body` and closes it. Returns `false` if the call was already cancelled.
-  mutating func handOver(_ body: HTTPResponseBody, _ reading: any Cancellable) -> Bool {
-    bodies.removeAll { $0 === body }
-    return life.handOver(reading)
   }
 
   mutating func beginAttempt() -> Int {
@@ -71,7 +63,7 @@ struct CallState {
     let bytesSent: Int
     let deadline: Task<Void, Never>?
     let release: (@Sendable () -> Void)?
-    let bodies: [HTTPResponseBody]
+    let openedBodies: [OpenedBody]
     fileprivate let work: (any Cancellable)?
 
     /// The state for recorders, which may keep it for a while. Omits the body, because its memory would not be
@@ -79,7 +71,7 @@ struct CallState {
     var head: Ended {
       Ended(
         cause: cause, shown: shown, response: response?.head, bytesSent: bytesSent, deadline: nil, release: nil,
-        bodies: [], work: nil)
+        openedBodies: [], work: nil)
     }
   }
 
@@ -87,9 +79,8 @@ struct CallState {
   mutating func end() -> Ended? {
     let (isFirst, work) = life.end()
     guard isFirst else { return nil }
-    defer { bodies = [] }
     return Ended(
       cause: life.cause, shown: shown, response: response.take(), bytesSent: bytesSent, deadline: deadline,
-      release: release, bodies: bodies, work: work)
+      release: release, openedBodies: openedBodies, work: work)
   }
 }

@@ -28,6 +28,7 @@ public struct TaskError: Error, Sendable {
     var payload: (any Sendable)?
     var call: (number: Int, request: String)?
     var isFromAnotherCall = false
+    var isLocal = false
     var isTokenFailure = false
     var awaitedSource = false
     var proxyRenewal: CredentialRenewal?
@@ -219,6 +220,12 @@ public struct TaskError: Error, Sendable {
   var call: (number: Int, request: String)? {
     get { box.details.call }
     set { details.call = newValue }
+  }
+
+  /// Whether the call failed before its request was built or after it accepted the response, for example in a hook.
+  var isLocal: Bool {
+    get { box.details.isLocal }
+    set { if isLocal != newValue { details.isLocal = newValue } }
   }
 
   /// Whether the error comes from another call that a hook or step made. If `true`, the code, status and body are from

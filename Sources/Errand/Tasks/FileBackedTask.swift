@@ -42,10 +42,7 @@ extension FileBackedTask {
 }
 
 extension TaskError {
-  /// Whether the remote failed. A hook's error has the phase `.finishing`.
-  fileprivate var allowsOlderFile: Bool {
-    status?.isServerFailure ?? false || (isFailureOfRemote && phase != .finishing)
-  }
+  fileprivate var allowsOlderFile: Bool { !isLocal && (isFailureOfRemote || status?.isServerFailure ?? false) }
 }
 
 extension ServerTask {

@@ -84,25 +84,78 @@ import Testing
     }
   }
 
-  @Test func `the response of a download has no body that can be read`() async throws {
+  @Test func `a stream that a step replaces releases its permit`() async throws {
+    struct Replacing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        let (other, _) = AsyncThrowingStream<Data, any Error>.makeStream()
+        return HTTPResponse(url: response.url, body: HTTPResponseBody(StreamSource(other)))
+      }
+    }
+    let shop = VirtualShop(limits: ThrottleLimits(streamsPerHost: 1)) {
+      $0.perAttemptSteps = [Replacing()]
+    } answer: { _, request, _ in
+      let (stream, _) = AsyncThrowingStream<Data, any Error>.makeStream()
+      return HTTPResponse(url: request.url, body: HTTPResponseBody(StreamSource(stream)))
+    }
+    let first = try await shop.task().stream()
+    #expect(shop.manager.throttle.streams == 0)
+    let ended = await finishes { _ = try await shop.task().stream() }
+    #expect(ended)
+    first.body.cancel()
+  }
+
+  @Test func `a step that polls keeps one file at a time`() async throws {
+    struct Polling: PerAttemptStep {
+      let folder: URL
+      let most: Shared<Int>
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        while true {
+          let response = try await next(request)
+          let count = try files(in: folder).count
+          most.withLock { $0 = max($0, count) }
+          if response.headers["X-State"] == "ready" { return response }
+        }
+      }
+    }
+    let most = Shared(0)
+    try await withFolder { folder in
+      let shop = VirtualShop {
+        $0.perAttemptSteps = [Polling(folder: folder, most: most)]
+      } answer: { number, request, _ in
+        .text("\(number)", ["X-State": number == 20 ? "ready" : "waiting"], for: request)
+      }
+      let file = folder.appendingPathComponent("file")
+      _ = try await shop.task().download(to: file)
+      #expect(try String(contentsOf: file, encoding: .utf8) == "20")
+      #expect(most.withLock { $0 } <= 2)
+    }
+  }
+
+  @Test func `a kept download can't be read after its call`() async throws {
     let kept = Shared<HTTPResponse?>(nil)
     struct Noting: PerCallStep {
       let kept: Shared<HTTPResponse?>
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         let response = try await next(request)
         kept.withLock { $0 = response }
-        #expect(try await response.body.collect() == Data("content".utf8), "the call has not published its file yet")
         return response
       }
     }
+    let read = Shared<[Data]>([])
     let shop = VirtualShop {
       $0.perCallSteps = [Noting(kept: kept)]
+      $0.postflight = { _, response in
+        let body = try await response.body.collect()
+        read.withLock { $0.append(body) }
+      }
     } answer: { _, request, _ in
       .text("content", for: request)
     }
     try await withFolder { folder in
       let file = folder.appendingPathComponent("file")
       let response = try await shop.task().download(to: file).response
+      #expect(read.withLock { $0 } == [Data("content".utf8)], "a hook can read the file")
       let kept = try #require(kept.withLock { $0 })
       for response in [response, kept] {
         let error = await taskError { _ = try await response.body.collect() }

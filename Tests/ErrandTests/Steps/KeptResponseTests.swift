@@ -179,4 +179,49 @@ import Testing
     #expect(try await shop.task().run().status == .ok)
     #expect(signed.withLock { $0 } == ["shop.test"])
   }
+
+  @Test func `a request of a response that a step resends to another origin loses the Digest credential`() async throws
+  {
+    struct Mirroring: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        guard var copy = response.request else { return response }
+        copy.url = .known("https://mirror.test/widgets")
+        copy.headers.remove(.authorization)
+        return try await next(copy)
+      }
+    }
+    let signed = Shared<[String]>([])
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Mirroring()]
+      $0.authentication = .digest(user: "ada", password: "secret")
+      $0.retryPolicy = .never
+    } answer: { _, request, _ in
+      if request.headers.contains(.authorization) {
+        signed.withLock { $0.append(request.url.host() ?? "") }
+        return .ok(request)
+      }
+      let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
+      return .status(401, headers: ["WWW-Authenticate": challenge], for: request)
+    }
+    #expect(await taskError { _ = try await shop.task().run() }?.status == .unauthorized)
+    #expect(signed.withLock { $0 } == ["shop.test"])
+  }
+
+  @Test func `a response has only the redirects of its own request`() async throws {
+    struct Auditing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        _ = try await next(HTTPRequest(.get, .known("https://shop.test/audit")))
+        return response
+      }
+    }
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Auditing()]
+    } answer: { _, request, _ in
+      request.url.path() == "/audit"
+        ? .status(.found, headers: [.location: "/moved"], for: request) : .text("content", for: request)
+    }
+    #expect(try await shop.task().run().redirects.isEmpty)
+  }
 }

@@ -243,31 +243,41 @@ import Testing
   }
 
   private struct Checked: FileBackedTask {
-    enum Hook: CaseIterable { case verify, postflight }
+    enum Hook: CaseIterable { case preflight, verify, postflight, postflightWithCall }
 
     let path = "catalogue"
     let file: URL
     let rejecting: Hook?
+    let other: Modified<ShopTask>
 
+    func preflight(_ request: inout HTTPRequest) async throws {
+      if rejecting == .preflight { throw TaskError(.connectionLost, "no key", phase: .preparing) }
+    }
     func verify(_ response: HTTPResponse) throws {
-      if rejecting == .verify { throw TaskError(.badResponse, "withdrawn", response: response) }
+      if rejecting == .verify { throw TaskError(.connectionLost, "withdrawn", phase: .receiving) }
     }
     func postflight(response: HTTPResponse) async throws {
-      if rejecting == .postflight { throw TaskError(.connectionLost, "no index", phase: .finishing) }
+      if rejecting == .postflight { throw TaskError(.connectionLost, "no index", phase: .connecting) }
+      if rejecting == .postflightWithCall { _ = try await other.run() }
     }
   }
 
   @Test(arguments: Checked.Hook.allCases) private func `contents() throws the error of a hook`(
     hook: Checked.Hook
   ) async throws {
+    let index = VirtualShop {
+      $0.retryPolicy = .never
+    } answer: { _, _, _ in
+      throw TaskError(.connectionLost, "no index", phase: .receiving)
+    }
     try await withFolder { folder in
       let (version, file) = (Shared(1), folder.appendingPathComponent("catalogue"))
       let shop = shop(version)
-      _ = try await Checked(file: file, rejecting: nil).on(shop.server).contents()
+      _ = try await Checked(file: file, rejecting: nil, other: index.task()).on(shop.server).contents()
       version.withLock { $0 = 2 }
-      let task = Checked(file: file, rejecting: hook).on(shop.server)
-      let error = await taskError { _ = try await task.contents() }
-      #expect(error?.code == (hook == .verify ? .badResponse : .connectionLost))
+      let task = Checked(file: file, rejecting: hook, other: index.task()).on(shop.server)
+      #expect(await taskError { _ = try await task.contents() }?.code == .connectionLost)
+      if hook == .preflight { return }
       version.withLock { $0 = -1 }
       let older = try await task.contents()
       #expect(try older == Data(contentsOf: file), "the server can't be reached")

@@ -42,7 +42,6 @@ extension Attempt.Exchange {
         if !breaker.isOff { circuit = try call.manager.circuits.permit(for: host, breaker) }
         // After waiting for a slot, so that no stale cookies are sent.
         call.renewCookies(of: &request, attempt.number)
-        call.renewFileConditions(of: &request, attempt.number)
         let request = try prepared(request, &isCut, &phases)
         let sending: Sent = request.options.mayRepeat ? .repeatable : .onceOnly(request.method)
         before = attempt.add(sending)  // first, because a step may not wait for the result

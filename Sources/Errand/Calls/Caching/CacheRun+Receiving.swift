@@ -19,13 +19,13 @@ extension CacheRun {
     guard caching.policy.stores, isOurs(response, sent), response.body.isWhole,
       !(response.body.source is DiscardedBody), Storing.allows(demand, response, now: now)
     else {
-      return await removeReplaced(by: &outcome, until: now)
+      return await removeReplaced(by: &outcome)
     }
     guard passesHooks(&outcome) else { return }
     let stored = Storing.stored(
       response, for: selecting, requestTime: requestTime, responseTime: now, decompresses: decompresses)
     guard let writer = try? await caching.store.store(stored, for: key) else {
-      return await removeReplaced(by: &outcome, until: now)  // a failing store doesn't fail the call
+      return await removeReplaced(by: &outcome)  // a failing store doesn't fail the call
     }
     outcome.isStored = true
     let replaces = replacesStored(response)
@@ -33,7 +33,7 @@ extension CacheRun {
       writer: StoreWriter(writer), store: caching.store, url: key.url, account: account,
       log: call.manager.invalidations, count: changes
     ) { [self] in
-      if replaces { await removeStored(until: now) }
+      if replaces { await removeStored() }
     }
     if let written = call.written(response.body) {
       await current.fill(from: written.reader())
@@ -85,9 +85,9 @@ extension CacheRun {
   }
 
   /// Removes stored responses that a new, unstored response makes outdated. An earlier attempt may have stored one.
-  private func removeReplaced(by outcome: inout Outcome, until now: Date) async {
+  private func removeReplaced(by outcome: inout Outcome) async {
     guard replacesStored(outcome.response), passesHooks(&outcome) else { return }
-    await removeStored(until: now)
+    await removeStored()
   }
 
   private func replacesStored(_ response: HTTPResponse) -> Bool {
@@ -96,11 +96,8 @@ extension CacheRun {
       && caching.policy.stores
   }
 
-  /// Removes the stored responses that were received until `now`. Another call may have stored a newer one since.
-  private func removeStored(until now: Date) async {
-    for entry in await caching.store.entries(for: key) where fits(entry) && entry.response.responseTime <= now {
-      await caching.store.remove(entry, for: key)
-    }
+  private func removeStored() async {
+    for entry in await caching.store.entries(for: key) where fits(entry) { await caching.store.remove(entry, for: key) }
   }
 
   private func fits(_ entry: CacheEntry) -> Bool { entry.response.fits(selecting, decompresses: decompresses) }

@@ -70,8 +70,10 @@ final class CacheRun: Sendable {
     let readsNothing = !demand.isCacheable || caching.policy.mode == .none
     let validations = call.manager.revalidations.count
     let stored = readsNothing ? [] : await caching.store.entries(for: key)
-    let entries = stored.filter { call.mayReplaceFile(with: $0.response.headers, for: request) }
-    let entry = choose(among: entries) ?? preloaded
+    // A response of another version may be older than the call's file.
+    let version = call.fileVersion(for: request)
+    let entries = version.map { version in stored.filter { version.isVersion(in: $0.response.headers) } } ?? stored
+    let entry = choose(among: entries) ?? (version == nil ? preloaded : nil)
     let now = call.manager.dates.now
     let decision = CacheDecision.on(
       demand, caching.policy, stored: entry?.response, hasOthers: !entries.isEmpty, now: now)
@@ -83,7 +85,7 @@ final class CacheRun: Sendable {
         if use.validatesAfterwards { call.validateAfterwards(key, since: validations) }
         return outcome
       }
-    case .refuse: throw notCached(hasEntry: entry != nil)
+    case .refuse: throw notCached(hasEntry: entry != nil || !stored.isEmpty)
     case .ask(let reason, let validates):
       return try await ask(reason, entry, validates: validates, attempts)
     }
@@ -92,10 +94,8 @@ final class CacheRun: Sendable {
   }
 
   private var preloaded: CacheEntry? {
-    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded,
-      let entry = CacheEntry.preloaded(file), call.mayReplaceFile(with: entry.response.headers, for: request)
-    else { return nil }
-    return entry
+    guard demand.isCacheable, caching.policy.mode != .none, let file = call.plan.preloaded else { return nil }
+    return CacheEntry.preloaded(file)
   }
 
   // RFC 9111 §4.1: use the most recent of several matching responses.
@@ -139,6 +139,7 @@ final class CacheRun: Sendable {
       response.body = body
     }
     if carrier == nil { call.noteStored(request, status) }
+    response.checkMatch(with: request)
     return Outcome(call, response, content)
   }
 

@@ -1,32 +1,42 @@
 import ErrandFoundation
 
 extension Call {
-  /// Returns the request, conditional on the file's version if the call keeps its file current.
-  func addingFileConditions(_ request: HTTPRequest) -> HTTPRequest {
-    guard plan.keepsCurrentFile, case .file(.exact(let file)) = destination else { return request }
-    let version = FileValidators.of(file)
+  /// Returns the request, conditional on the current version of the call's file if it selects that version. A step that
+  /// has changed the call's conditions keeps its own.
+  func withFileConditions(_ request: HTTPRequest) -> HTTPRequest {
+    guard plan.keepsCurrentFile else { return request }
     var request = request
-    if let version, selects(request, version) { version.add(to: &request.headers) }
-    state.withLock { [request] in $0.file = CallState.TrackedFile(version: version, request: request) }
+    if let named = request.options.fileVersion {
+      request.options.fileVersion = nil
+      guard named.isNamed(by: request.headers) else { return request }
+      named.remove(from: &request.headers)
+    }
+    if let version = fileVersion(for: request), version.add(to: &request.headers) {
+      request.options.fileVersion = version
+    }
     return request
   }
 
-  /// Adds or removes the file's conditions, because a step may have changed what the request selects. A redirect may
-  /// point to a different file.
-  func renewFileConditions(of request: inout HTTPRequest, _ attempt: Int) {
-    guard plan.keepsCurrentFile, let version = state.withLock({ $0.file })?.version else { return }
-    if request.options.redirects.isEmpty, selects(request, version) {
-      version.add(to: &request.headers)
-    } else {
-      version.remove(from: &request.headers)
-    }
-    record { [request] in $0.amend(request, of: attempt) }
+  /// Records the header fields that select the file, in case the cache or a step answers.
+  func noteSelection(of request: HTTPRequest) {
+    guard plan.keepsCurrentFile else { return }
+    let selection = withoutCredentials(request)
+    state.withLock { $0.selection = selection }
   }
 
-  /// Whether a request selects the file of that version. A part can't be compared with the entire file.
-  private func selects(_ request: HTTPRequest, _ version: FileValidators) -> Bool {
-    request.method == .get && !request.headers.contains(.range)
-      && version.mark == Self.mark(of: request.url, version.varying, in: withoutCredentials(request))
+  /// The version of the call's file, if it is known and the request selects it. A part can't be compared with the entire
+  /// file.
+  func fileVersion(for request: HTTPRequest) -> FileValidators? {
+    guard let version = trackedFile.flatMap({ FileValidators.of($0) }), request.method == .get,
+      !request.headers.contains(.range),
+      version.mark == Self.mark(of: request.url, version.varying, in: withoutCredentials(request))
+    else { return nil }
+    return version
+  }
+
+  /// The call's file, if the call keeps it current.
+  private var trackedFile: URL? {
+    if plan.keepsCurrentFile, case .file(.exact(let file)) = destination { file } else { nil }
   }
 
   /// Returns the header fields that can select the file, without credentials: the file is the same for all accounts.
@@ -35,31 +45,18 @@ extension Call {
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// Whether a stored response may replace the call's file. Another version than the file's may be older.
-  func mayReplaceFile(with stored: HTTPHeaders, for request: HTTPRequest) -> Bool {
-    guard plan.keepsCurrentFile, let version = state.withLock({ $0.file })?.version, selects(request, version) else {
-      return true
-    }
-    return version.isVersion(in: stored)
-  }
-
-  /// Whether the response confirms that the call's file is current.
+  /// Whether the response confirms that the call's file is current. `false` if the file has changed in the meantime.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
-    guard response.status == .notModified, response.redirects.isEmpty, let file = state.withLock({ $0.file }) else {
-      return false
-    }
-    return file.version?.isNamed(by: (response.request ?? file.request).headers) ?? false
+    guard let confirmed = response.confirmedVersion, let file = trackedFile else { return false }
+    return FileValidators.of(file) == confirmed
   }
 
   /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the
   /// destination.
   func publish(_ file: PartialFile, from response: HTTPResponse) throws -> URL {
-    guard plan.keepsCurrentFile, case .file(.exact(let url)) = destination, response.status == .ok else {
-      return try file.publish()
-    }
+    guard let url = trackedFile, response.status == .ok else { return try file.publish() }
     let (stamp, place) = (file.stamp, try file.publish())
-    let request = response.request ?? state.withLock { $0.file }?.request
-    let selection = request.map { withoutCredentials($0) } ?? [:]
+    let selection = response.request.map { withoutCredentials($0) } ?? state.withLock { $0.selection }
     let validators = FileValidators(response.headers) { Self.mark(of: response.url, $0, in: selection) }
     FileValidators.keep(validators, for: url, stamp: stamp)
     return place

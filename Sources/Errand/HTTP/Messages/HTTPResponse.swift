@@ -94,15 +94,22 @@ public struct HTTPResponse: Sendable {
   }
 
   private enum PartMatch {
-    case matches
+    /// The version of the call's file, if the request named it.
+    case matches(FileValidators?)
     case mismatch(String)
   }
 
   /// Checks whether a 206 or 304 response matches its request, unless that is already known.
   mutating func checkMatch(with request: HTTPRequest) {
     guard status == .partialContent || status == .notModified, match == nil else { return }
-    match = mismatch(with: request).map { .mismatch($0) } ?? .matches
+    let named = status == .notModified ? request.options.fileVersion : nil
+    match =
+      mismatch(with: request).map { .mismatch($0) }
+      ?? .matches(named.flatMap { $0.isNamed(by: request.headers) ? $0 : nil })
   }
+
+  /// The version of the call's file that this 304 response confirms.
+  var confirmedVersion: FileValidators? { if case .matches(let version) = match { version } else { nil } }
 
   /// The reason why a 206 or 304 response doesn't match its request, or `nil` if it matches.
   package var unexpected: String? { if case .mismatch(let reason) = match { reason } else { nil } }

@@ -22,7 +22,7 @@ public struct TransferOptions: Sendable {
     var signIn: SignIn?
     var pins = PublicKeyPins()
     var addressPolicy = AddressPolicy.any
-    var journey: Journey?
+    var additions: Additions?
     var context = TaskContext()
     var onHead: (@Sendable (TransferTimings) -> Void)?
     var showing: (any Sendable)?
@@ -43,13 +43,16 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  private final class Journey: Sendable {
+  /// What the call has added to the request.
+  private final class Additions: Sendable {
     let cookies: String?
     let redirects: [Redirect]
+    let fileVersion: FileValidators?
 
-    init(_ cookies: String?, _ redirects: [Redirect]) {
+    init(_ cookies: String?, _ redirects: [Redirect], _ fileVersion: FileValidators?) {
       self.cookies = cookies
       self.redirects = redirects
+      self.fileVersion = fileVersion
     }
   }
 
@@ -176,14 +179,20 @@ public struct TransferOptions: Sendable {
   /// The `Cookie` value set by a cookie jar, which is refreshed when the request is sent. `nil` if the task set its own
   /// cookies, or if the jar has none.
   package var jarCookies: String? {
-    get { storage.values.journey?.cookies }
-    set { values.journey = Journey(newValue, redirects) }
+    get { storage.values.additions?.cookies }
+    set { values.additions = Additions(newValue, redirects, fileVersion) }
   }
 
   /// The redirects that led to this request, in order.
   var redirects: [Redirect] {
-    get { storage.values.journey?.redirects ?? [] }
-    set { values.journey = Journey(jarCookies, newValue) }
+    get { storage.values.additions?.redirects ?? [] }
+    set { values.additions = Additions(jarCookies, newValue, fileVersion) }
+  }
+
+  /// The version of the call's file in the request's conditions. `nil` if the call has added no conditions.
+  var fileVersion: FileValidators? {
+    get { storage.values.additions?.fileVersion }
+    set { values.additions = Additions(jarCookies, redirects, newValue) }
   }
 
   /// The values that the task passes to its steps.
@@ -229,6 +238,7 @@ public struct TransferOptions: Sendable {
     carry(\.credentialHeaders)
     carry(\.account)
     carry(\.authenticatedDigest)
+    carry(\.fileVersion)
     carry(\.pins)
     // The policy's closure can't be compared, but it is the same during the entire call.
     result.addressPolicy = after.addressPolicy

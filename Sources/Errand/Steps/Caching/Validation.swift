@@ -58,28 +58,20 @@ enum Validation {
 
 /// Finds the URLs whose stored responses are invalidated by a request (RFC 9111 §4.4).
 enum Invalidation {
-  /// Returns the URLs to invalidate, in order. The URLs of redirects that were followed with an unsafe method come
-  /// first, regardless of the result. They are followed by the request's URL and the URLs named in its response, if the
-  /// method of the request is unsafe and the server may have processed it, for example after a 504.
+  /// Returns the URLs to invalidate, in order: the request's URL and the URLs named in its response, if the method of the
+  /// request is unsafe and the server may have processed it, for example after a 504.
   static func urls(_ request: HTTPRequest, _ response: HTTPResponse) -> [String] {
-    var urls: [String] = []
-    let targets = response.redirects.dropFirst().map(\.url) + [request.url]
-    for (hop, target) in zip(response.redirects, targets) where !hop.method.isSafe {
-      add([target], of: hop.url, to: &urls)
-    }
-    guard !request.method.isSafe, response.status.kind != .clientError else { return urls }
+    guard !request.method.isSafe, response.status.kind != .clientError else { return [] }
     let named = [HTTPHeaderName.location, .contentLocation].compactMap { name in
       response.headers.values(for: name).first.flatMap { URL(string: $0, relativeTo: request.url)?.absoluteURL }
     }
-    add(named, of: request.url, to: &urls)
-    return urls
-  }
-
-  private static func add(_ named: [URL], of own: URL, to urls: inout [String]) {
+    var urls: [String] = []
     // RFC 9111 §4.4: skip URLs at other origins. Otherwise, this origin could clear their cached responses.
+    let own = request.url
     for url in [own] + named where url == own || Origin(url).map({ $0 == Origin(own) }) ?? false {
       let text = CacheKey.text(of: url.absoluteString)
       if !urls.contains(text) { urls.append(text) }
     }
+    return urls
   }
 }

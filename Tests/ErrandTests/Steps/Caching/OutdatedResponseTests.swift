@@ -234,20 +234,148 @@ import Testing
     }
   }
 
-  @Test func `a slow stream that is too large does not remove a newer response`() async throws {
-    let (body, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
-    let shop = CachedShop(MemoryCache(byteLimit: 40_000)) { number, request in
-      let headers: HTTPHeaders = [.cacheControl: "max-age=60"]
-      guard number == 1 else { return .text("\(number)", headers, for: request) }
-      return HTTPResponse(url: request.url, headers: headers, body: HTTPResponseBody(StreamSource(body)))
+  /// Answers `.changed` downloads of version 1, and fails the second request after it has called `inBetween`.
+  private func flakyShop(_ inBetween: @escaping @Sendable () throws -> Void) -> (VirtualShop, Shared<[String]>) {
+    let seen = Shared<[String]>([])
+    let shop = VirtualShop(.autoAdvancing) {
+      $0.retryPolicy = .fixed(retries: 1, delay: .zero)
+    } answer: { number, request, _ in
+      seen.withLock { $0.append(request.headers[.ifNoneMatch] ?? "-") }
+      if number == 2 {
+        try inBetween()
+        return .unavailable(request)
+      }
+      return request.headers[.ifNoneMatch] == "\"1\""
+        ? .status(.notModified, for: request) : .text("server", [.eTag: "\"1\""], for: request)
     }
-    let stream = try await shop.task().stream()
-    shop.clock.advance(by: .seconds(1))
-    #expect(try await shop.task().caching(.reload).download() == "2")
-    continuation.yield(Data(count: 20_000))
-    continuation.finish()
-    #expect(try await stream.body.collect().count == 20_000)
-    #expect(try await shop.task().download() == "2")
-    #expect(shop.sentCount == 2)
+    return (shop, seen)
+  }
+
+  @Test(arguments: [true, false]) func `a retry downloads a file that was removed or edited in the meantime`(
+    isRemoved: Bool
+  ) async throws {
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      let (shop, seen) = flakyShop {
+        if isRemoved {
+          try FileManager.default.removeItem(at: file)
+        } else {
+          try Data("edited by the app".utf8).write(to: file)
+        }
+      }
+      _ = try await shop.task().download(to: file, when: .changed)
+      #expect(try await !shop.task().download(to: file, when: .changed).isUnchanged)
+      #expect(try String(contentsOf: file, encoding: .utf8) == "server")
+      #expect(seen.withLock { $0 } == ["-", "\"1\"", "-"])
+    }
+  }
+
+  @Test(arguments: [true, false]) func `a step's other request does not change whether the file is current`(
+    isFirst: Bool
+  ) async throws {
+    struct Auditing: PerCallStep {
+      let isFirst: Bool
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let audit = HTTPRequest(.post, .known("https://shop.test/audit"))
+        if isFirst { _ = try await next(audit) }
+        let response = try await next(request)
+        if !isFirst { _ = try await next(audit) }
+        return response
+      }
+    }
+    let shop = CachedShop {
+      $0.perCallSteps = [Auditing(isFirst: isFirst)]
+    } answer: { _, request in
+      .text("content", [.eTag: "\"1\"", .cacheControl: "max-age=60"], for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      for isUnchanged in [false, true] {
+        let response = try await shop.task().download(to: file, when: .changed)
+        #expect(response.isUnchanged == isUnchanged)
+      }
+    }
+  }
+
+  @Test func `a signature covers the file's conditions`() async throws {
+    struct Signing: Authenticator {
+      func apply(_ token: String, to request: inout HTTPRequest) throws {
+        request.headers["X-Signature"] = Self.signature(of: request)
+      }
+      func refresh(_ token: String?, after response: HTTPResponse?, _ context: RefreshContext) async throws -> String? {
+        "key"
+      }
+      static func signature(of request: HTTPRequest) -> String {
+        [HTTPHeaderName.acceptLanguage, .ifNoneMatch].map { request.headers[$0] ?? "-" }.joined(separator: " ")
+      }
+    }
+    struct Speaking: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers[.acceptLanguage] = "de"
+        return try await next(request)
+      }
+    }
+    let shop = VirtualShop {
+      $0.authentication = .custom(Signing())
+      $0.perAttemptSteps = [Speaking()]
+    } answer: { _, request, _ in
+      guard request.headers["X-Signature"] == Signing.signature(of: request) else {
+        return .status(.forbidden, for: request)
+      }
+      let headers: HTTPHeaders = [.eTag: "\"1\"", .vary: "Accept-Language"]
+      return request.headers.contains(.ifNoneMatch)
+        ? .status(.notModified, headers: headers, for: request) : .text("de", headers, for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      for isUnchanged in [false, true] {
+        let response = try await shop.task().download(to: file, when: .changed)
+        #expect(response.isUnchanged == isUnchanged)
+      }
+    }
+  }
+
+  @Test func `a step can remove the file's conditions`() async throws {
+    struct Forcing: PerAttemptStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        var request = request
+        request.headers.remove(.ifNoneMatch)
+        return try await next(request)
+      }
+    }
+    let shop = VirtualShop {
+      $0.perAttemptSteps = [Forcing()]
+    } answer: { _, request, _ in
+      request.headers.contains(.ifNoneMatch)
+        ? .status(.notModified, for: request) : .text("content", [.eTag: "\"1\""], for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      for _ in 0..<2 {
+        let response = try await shop.task().download(to: file, when: .changed)
+        #expect(!response.isUnchanged)
+      }
+    }
+  }
+
+  @Test func `a stored response with the file's entity tag keeps the file, even if only one has a date`() async throws {
+    let shop = CachedShop { number, request in
+      let headers: HTTPHeaders = [.eTag: "\"1\"", .cacheControl: "max-age=0, stale-if-error=600"]
+      switch number {
+      case 1: return .text("content", headers, for: request)
+      case 2:
+        var dated = headers
+        dated[.lastModified] = "Tue, 01 Sep 2026 10:00:00 GMT"
+        return .status(.notModified, headers: dated, for: request)
+      default: return .unavailable(request)
+      }
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      _ = try await shop.task().download(to: file, when: .changed)
+      _ = try await shop.task().download()
+      #expect(try await shop.task().download(to: file, when: .changed).isUnchanged)
+    }
   }
 }

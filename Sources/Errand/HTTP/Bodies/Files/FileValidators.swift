@@ -23,7 +23,10 @@ struct FileValidators: Equatable {
   }
 
   /// Whether a response has this version.
-  func isVersion(in headers: HTTPHeaders) -> Bool { Self.validators(in: headers) == (eTag, lastModified) }
+  func isVersion(in headers: HTTPHeaders) -> Bool {
+    let other = Self.validators(in: headers)
+    return eTag.isEmpty || other.eTag.isEmpty ? other == (eTag, lastModified) : other.eTag == eTag
+  }
 
   private init(mark: String, varying: [HTTPHeaderName], eTag: String, lastModified: String) {
     self.mark = mark
@@ -32,15 +35,17 @@ struct FileValidators: Equatable {
     self.lastModified = lastModified
   }
 
-  func add(to headers: inout HTTPHeaders) {
-    guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return }
+  /// Adds conditions, unless there are some already. Returns whether it did.
+  func add(to headers: inout HTTPHeaders) -> Bool {
+    guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return false }
     if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
     if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
+    return true
   }
 
   func remove(from headers: inout HTTPHeaders) {
-    if headers[.ifNoneMatch] == eTag { headers.remove(.ifNoneMatch) }
-    if headers[.ifModifiedSince] == lastModified { headers.remove(.ifModifiedSince) }
+    headers.remove(.ifNoneMatch)
+    headers.remove(.ifModifiedSince)
   }
 
   /// Whether a request's conditions name this version.

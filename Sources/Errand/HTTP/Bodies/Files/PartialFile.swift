@@ -69,15 +69,21 @@ package struct PartialFile: Sendable {
     guard Descriptor.put(data, into: descriptor) else { throw Self.failure(at: place.path) }
   }
 
-  /// Returns the bytes from `position`, or no bytes at the end.
   func chunk(from position: Int64, atMost size: Int) throws -> Data {
+    try Self.chunk(of: descriptor, from: position, atMost: size)
+  }
+
+  /// Returns the bytes from `position`, or no bytes at the end.
+  static func chunk(of descriptor: Int32, from position: Int64, atMost size: Int) throws -> Data {
     guard let chunk = Descriptor.bytes(of: descriptor, from: position, atMost: size) else {
       throw TaskError(
-        .fileNotWritable, "can't read back the downloaded file \(path): \(String(cString: strerror(errno)))",
-        phase: .finishing)
+        .fileNotWritable, "can't read back the downloaded file: \(String(cString: strerror(errno)))", phase: .finishing)
     }
     return chunk
   }
+
+  /// Returns another descriptor of the file, which stays open after ``publish()``, or -1.
+  func copiedDescriptor() -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
 
   var stamp: String? { FileValidators.stamp(of: descriptor) }
 

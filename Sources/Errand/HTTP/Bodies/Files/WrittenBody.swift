@@ -1,37 +1,62 @@
 import ErrandFoundation
 
-/// A body that was written to a file. It can be read until the file is published or closed, which removes it.
+/// A body that was written to a file. It can be read until it is closed, which removes the file unless it was published.
 final class WrittenBody: FileBody {
   let size: Int
-  /// `nil` after the file has been published or closed.
-  private let file: Lock<PartialFile?>
+  private let state: Lock<State>
+
+  private enum State {
+    case temporary(PartialFile)
+    /// The file has its final name and belongs to the app. Hooks can read it through this descriptor.
+    case published(Int32)
+    case closed
+  }
 
   init(_ file: PartialFile, size: Int) {
     self.size = size
-    self.file = Lock(file)
+    state = Lock(.temporary(file))
   }
 
   deinit { close() }
 
   func publish<Place>(_ publish: (PartialFile) throws -> Place) throws -> Place {
-    guard let file = file.withLock({ $0.take() }) else { throw closed }
+    let file = try state.withLock { state in
+      guard case .temporary(let file) = state else { throw closed }
+      let copy = file.copiedDescriptor()
+      state = copy < 0 ? .closed : .published(copy)
+      return file
+    }
     return try publish(file)
   }
 
-  func close() { file.withLock { $0.take() }?.discard() }
+  func close() {
+    let last = state.withLock { state in
+      defer { state = .closed }
+      return state
+    }
+    switch last {
+    case .temporary(let file): file.discard()
+    case .published(let descriptor): _ = Descriptor.release(descriptor)
+    case .closed: break
+    }
+  }
 
   func reader() -> any HTTPBodySource { Reader(self) }
 
   private var closed: TaskError {
     TaskError(
-      .bodyConsumed, "the body of \(size) bytes was written to a file: read that file, or keep the bytes in a step",
+      .bodyConsumed,
+      "the body of \(size) bytes was downloaded to a file, and its call has ended: read the file, or keep the bytes in a step",
       phase: .finishing)
   }
 
   private func chunk(from position: Int64, atMost size: Int) throws -> Data {
-    try file.withLock { file in
-      guard let file else { throw closed }
-      return try file.chunk(from: position, atMost: size)
+    try state.withLock { state in
+      switch state {
+      case .temporary(let file): try file.chunk(from: position, atMost: size)
+      case .published(let descriptor): try PartialFile.chunk(of: descriptor, from: position, atMost: size)
+      case .closed: throw closed
+      }
     }
   }
 
