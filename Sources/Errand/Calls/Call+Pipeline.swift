@@ -30,9 +30,7 @@ extension Call {
     try await throughSteps(snapshot.configuration.perCallSteps, request) { changed in
       // A shared request runs the cache and the attempts in an internal call.
       try await self.coalesced(changed) { alone in
-        let alone = self.withFileConditions(alone)
-        self.noteSelection(of: alone)
-        return try await self.throughCache(alone) { asked, run in
+        try await self.throughCache(self.selectingFile(alone)) { asked, run in
           try await self.attempts(asked, run) { try await self.rebuild(asked, built: request) }
         }
       }

@@ -17,11 +17,13 @@ extension Call {
     return request
   }
 
-  /// Records the header fields that select the file, in case the cache or a step answers.
-  func noteSelection(of request: HTTPRequest) {
-    guard plan.keepsCurrentFile else { return }
+  /// Returns the request for the cache, and records the header fields that select the file, in case the cache answers.
+  func selectingFile(_ request: HTTPRequest) -> HTTPRequest {
+    guard plan.keepsCurrentFile else { return request }
+    let request = withFileConditions(request)
     let selection = withoutCredentials(request)
     state.withLock { $0.selection = selection }
+    return request
   }
 
   /// The version of the call's file, if it is known and the request selects it. A part can't be compared with the entire

@@ -1,13 +1,6 @@
 import ErrandFoundation
 
-/// The validators of a downloaded file, stored next to it in a hidden file that only this user can read.
-struct FileValidators: Equatable {
-  /// Identifies the request: the URL and the fields that selected the representation.
-  let mark: String
-  let varying: [HTTPHeaderName]
-  let eTag: String
-  let lastModified: String
-
+extension FileValidators {
   /// Reads the validators from a response. `mark` returns an identifier for the request that includes the fields named
   /// in `Vary`. Returns `nil` if the response has neither an entity tag nor a date, or if `Vary` prevents reuse.
   init?(_ headers: HTTPHeaders, mark: (_ varying: [HTTPHeaderName]) -> String) {
@@ -16,41 +9,6 @@ struct FileValidators: Equatable {
       return nil
     }
     self.init(mark: mark(varying), varying: varying, eTag: eTag, lastModified: lastModified)
-  }
-
-  private static func validators(in headers: HTTPHeaders) -> (eTag: String, lastModified: String) {
-    (headers.tagForCopy?.text ?? "", headers.dateForCopy ?? "")
-  }
-
-  /// Whether a response has this version.
-  func isVersion(in headers: HTTPHeaders) -> Bool {
-    let other = Self.validators(in: headers)
-    return eTag.isEmpty || other.eTag.isEmpty ? other == (eTag, lastModified) : other.eTag == eTag
-  }
-
-  private init(mark: String, varying: [HTTPHeaderName], eTag: String, lastModified: String) {
-    self.mark = mark
-    self.varying = varying
-    self.eTag = eTag
-    self.lastModified = lastModified
-  }
-
-  /// Adds conditions, unless there are some already. Returns whether it did.
-  func add(to headers: inout HTTPHeaders) -> Bool {
-    guard !headers.contains(.ifNoneMatch), !headers.contains(.ifModifiedSince) else { return false }
-    if !eTag.isEmpty { headers[.ifNoneMatch] = eTag }
-    if !lastModified.isEmpty { headers[.ifModifiedSince] = lastModified }
-    return true
-  }
-
-  func remove(from headers: inout HTTPHeaders) {
-    headers.remove(.ifNoneMatch)
-    headers.remove(.ifModifiedSince)
-  }
-
-  /// Whether a request's conditions name this version.
-  func isNamed(by headers: HTTPHeaders) -> Bool {
-    (headers[.ifNoneMatch] ?? "") == eTag && (headers[.ifModifiedSince] ?? "") == lastModified
   }
 
   /// Returns the validators of a file, or `nil` if the file is missing or has changed since the download.
