@@ -23,8 +23,8 @@ struct CallState {
   var selection = HTTPHeaders()
   private(set) var openedBodies: [OpenedBody] = []
 
-  /// A file or a stream to close when the call ends. One that nobody references has already closed itself. Read `body`
-  /// outside the lock, because releasing a body calls the call's end handlers.
+  /// A file or a stream to close when the call ends. `body` is `nil` if it has been released, which has closed it. Read
+  /// `body` outside the lock, because releasing a body calls the call's end handlers.
   struct OpenedBody {
     weak var body: HTTPResponseBody?
   }

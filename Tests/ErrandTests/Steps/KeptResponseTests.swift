@@ -208,7 +208,7 @@ import Testing
     #expect(signed.withLock { $0 } == ["shop.test"])
   }
 
-  @Test func `a response has only the redirects of its own request`() async throws {
+  @Test func `a response does not get the redirects of a step's other request`() async throws {
     struct Auditing: PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
         let response = try await next(request)

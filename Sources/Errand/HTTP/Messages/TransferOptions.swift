@@ -43,7 +43,7 @@ public struct TransferOptions: Sendable {
     }
   }
 
-  /// What the call has added to the request.
+  /// The values that the call has added to the request.
   private final class Additions: Sendable {
     let cookies: String?
     let redirects: [Redirect]
