@@ -44,6 +44,12 @@
       #expect(failure.reason == "cannot load this machine's CA certificates: \(remark)")
     }
 
+    @Test func `a stream of a proxy's connection that was closed is lost or truncated`() {
+      let (failedInit, remark): (Int32, String) = (2, "[CONN-2-0] send: no filter connected")
+      #expect(failure(failedInit, remark, Self.waiting).code == .connectionLost)
+      #expect(failure(failedInit, remark, Self.receiving).code == .truncatedBody)
+    }
+
     @Test func `prefers libcurl's message to the generic message`() {
       #expect(failure(CCE_RECV_ERROR, "Recv failure: Connection reset", Self.waiting).reason.contains("reset"))
       #expect(failure(CCE_RECV_ERROR, "", Self.waiting).reason == "in general")

@@ -4,7 +4,8 @@ public enum Idempotency: Sendable, Hashable {
   case automatic
   /// The request can be repeated, regardless of its method.
   case safeToRepeat
-  /// The request is never repeated, regardless of its method.
+  /// The request is never repeated, regardless of its method, unless it was not sent or the server has refused to
+  /// process it.
   case neverRepeat
   /// The request can be repeated. Every attempt sends the same `Idempotency-Key`, which is generated for the call.
   case key

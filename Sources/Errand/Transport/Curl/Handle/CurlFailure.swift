@@ -65,6 +65,9 @@
         (self.code, reason) = (
           .badResponse, "the server flooded the connection with frames that do not belong to a response"
         )
+      case _ where remark.contains("no filter connected"):
+        // Seen with libcurl 7.88 and HTTP/2 through a proxy, if the server closes a connection with several streams.
+        (self.code, reason) = (Self.lost(circumstances), "the server closed the connection")
       case _ where Self.isTooLarge(remark):
         (self.code, reason) = Self.tooLarge(circumstances)
       case CCE_HTTP2, CCE_HTTP2_STREAM, CCE_HTTP3:
