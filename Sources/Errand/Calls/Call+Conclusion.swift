@@ -66,6 +66,8 @@ extension Call {
     let unexpected = response.unexpected
     let (code, reason): (TaskError.Code, String) =
       switch response.status {
+      case .notModified where response.confirmedVersion != nil:
+        (.notModified, "the file was changed or removed while the request was under way: download it again")
       case .notModified: (.notModified, unexpected ?? HTTPResponse.currentCopy)
       case .partialContent: (.badStatus, unexpected ?? "the server sent only a part")
       case .ok, 203:

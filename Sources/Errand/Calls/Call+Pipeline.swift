@@ -149,6 +149,7 @@ extension Call {
   /// The senders of the responses that the steps received, and the last response. Steps can release its body.
   private struct Received {
     var senders: [Int?] = []
+    var request: HTTPRequest?
     var redirects: [Redirect] = []
     weak var body: HTTPResponseBody?
   }
@@ -165,16 +166,17 @@ extension Call {
       let response = try await last(withOptions(changed, of: request))
       received.withLock { received in
         received.senders.append(response.sender)
-        (received.redirects, received.body) = (response.redirects, response.body)
+        (received.request, received.redirects, received.body) = (response.request, response.redirects, response.body)
       }
       return response
     }(request)
-    let (senders, redirects, body) = received.withLock { ($0.senders, $0.redirects, $0.body) }
-    if !senders.contains(response.sender) { response.forgetExchange() }
-    if response.request == nil, response.redirects.isEmpty { response.redirects = redirects }
+    let (last, body) = received.withLock { ($0, $0.body) }
+    let isCreated = response.sender == nil && response.cacheStatus == nil
+    if !last.senders.contains(response.sender) { response.forgetExchange() }
+    if isCreated, response.redirects.isEmpty { response.redirects = last.redirects }
     // Calls can share a response: cancelling one call must not affect the others.
     if response.body !== body { response.body = response.body.reopened() }
-    response.checkMatch(with: request)
+    response.checkMatch(with: (isCreated ? last.request : nil) ?? request)
     return response
   }
 

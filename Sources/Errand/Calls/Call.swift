@@ -270,7 +270,7 @@ package final class Call: Sendable {
     {
       error.attributeLimit(to: setting)
     }
-    error.isLocal = state.shown == nil || state.response.map { plan.acceptedStatuses.contains($0.status) } ?? false
+    error.isLocal = state.response.map { plan.acceptedStatuses.contains($0.status) } ?? false
     error.reason = error.shownReason(snapshot.configuration.redaction)
     error.record = flightRecord
     error.elapsed = trace.elapsed

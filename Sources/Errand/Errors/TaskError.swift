@@ -222,7 +222,7 @@ public struct TaskError: Error, Sendable {
     set { details.call = newValue }
   }
 
-  /// Whether the call failed before its request was built or after it accepted the response, for example in a hook.
+  /// Whether the call failed after it accepted the response's status, for example in a hook.
   var isLocal: Bool {
     get { box.details.isLocal }
     set { if isLocal != newValue { details.isLocal = newValue } }

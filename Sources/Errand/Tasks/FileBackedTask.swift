@@ -28,8 +28,8 @@ extension FileBackedTask {
   public func refresh() async throws -> TaskResponse<URL> { try await download(to: file, when: .changed) }
 
   /// Returns the file's contents. Downloads the file first unless it is up to date. If the server fails or can't be
-  /// reached, returns the contents of the existing file. Throws ``TaskError``, any error thrown by a hook, or
-  /// `CancellationError` if the call was cancelled.
+  /// reached, returns the contents of the existing file. Throws ``TaskError``, any error of a hook that checks the
+  /// response, or `CancellationError` if the call was cancelled.
   public func contents() async throws -> Data {
     do {
       try await refresh()

@@ -243,16 +243,13 @@ import Testing
   }
 
   private struct Checked: FileBackedTask {
-    enum Hook: CaseIterable { case preflight, verify, postflight, postflightWithCall }
+    enum Hook: CaseIterable { case verify, postflight, postflightWithCall }
 
     let path = "catalogue"
     let file: URL
     let rejecting: Hook?
     let other: Modified<ShopTask>
 
-    func preflight(_ request: inout HTTPRequest) async throws {
-      if rejecting == .preflight { throw TaskError(.connectionLost, "no key", phase: .preparing) }
-    }
     func verify(_ response: HTTPResponse) throws {
       if rejecting == .verify { throw TaskError(.connectionLost, "withdrawn", phase: .receiving) }
     }
@@ -277,7 +274,6 @@ import Testing
       version.withLock { $0 = 2 }
       let task = Checked(file: file, rejecting: hook, other: index.task()).on(shop.server)
       #expect(await taskError { _ = try await task.contents() }?.code == .connectionLost)
-      if hook == .preflight { return }
       version.withLock { $0 = -1 }
       let older = try await task.contents()
       #expect(try older == Data(contentsOf: file), "the server can't be reached")

@@ -116,6 +116,8 @@ final class CacheRun: Sendable {
   func serve(
     _ entry: CacheEntry, _ status: CacheStatus, age: Duration?, by carrier: HTTPResponse? = nil
   ) async throws -> Outcome? {
+    // The file may have been downloaded since the lookup.
+    if let version = call.fileVersion(for: request), !version.isVersion(in: entry.response.headers) { return nil }
     guard var answer = StoredAnswer(entry, demand) else { return nil }
     answer.note(age: age)
     var response = HTTPResponse(

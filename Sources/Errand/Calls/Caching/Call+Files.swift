@@ -47,10 +47,11 @@ extension Call {
     return HTTPHeaders(request.headers.filter { !redaction.keepsHome($0, named: request.options.credentialHeaders) })
   }
 
-  /// Whether the response confirms that the call's file is current. `false` if the file has changed in the meantime.
+  /// Whether the response confirms that the call's file is current. `false` if the app has changed the file in the
+  /// meantime. Another call may have downloaded a newer version.
   func isFileCurrent(_ response: HTTPResponse) -> Bool {
     guard let confirmed = response.confirmedVersion, let file = trackedFile else { return false }
-    return FileValidators.of(file) == confirmed
+    return FileValidators.of(file)?.mark == confirmed.mark
   }
 
   /// Moves the file to its destination, and records its version if the call keeps the file current. Returns the
