@@ -43,7 +43,7 @@
       return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    @Test func `10,000 tasks in a window of 16 use at most 16 connections`() async throws {
+    @Test func `10,000 tasks in a window of 16 use at most 16 connections at once`() async throws {
       let nginx = try await Nginx(files: ["hello": Data("hello\n".utf8)])
       let port = try #require(nginx.url.port)
       let (transport, made) = try (CurlTransport(), Connections())
@@ -70,7 +70,8 @@
       }
       #expect((2...16).contains(most))
       if keepsConnections {
-        #expect((2...16).contains(made.count.withLock { $0 }), "the tasks reuse between 2 and 16 connections")
+        // The transport's loops don't share connections, and the tasks are not always distributed evenly.
+        #expect((2...32).contains(made.count.withLock { $0 }), "the tasks reuse their connections")
       }
     }
   }
