@@ -150,17 +150,18 @@ extension Call {
   /// request, such as the address policy and the names of the credentials, unless the request has its own.
   func withOptions(_ request: HTTPRequest, of original: HTTPRequest) -> HTTPRequest {
     var request = request
+    if request.options.showing == nil {
+      let (own, shared) = (request.options, original.options)
+      request.options = shared.applying(changesFrom: TransferOptions(), to: own)
+      if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }
+      if own.context.isEmpty { request.options.context = shared.context }
+    }
+    // The Digest credential of the original request, or of the server, stays with its origin.
     if let digest = request.options.digest, Origin(request.url) != Origin(original.url),
       digest == original.options.digest || request.options.hasAuthenticatedDigest
     {
       request.options.digest = nil
     }
-    guard request.options.showing == nil else { return request }
-    let (own, shared) = (request.options, original.options)
-    request.options = shared.applying(changesFrom: TransferOptions(), to: own)
-    if own.addressPolicy.allowsAll { request.options.addressPolicy = shared.addressPolicy }
-    if own.context.isEmpty { request.options.context = shared.context }
-    if Origin(request.url) != Origin(original.url) { request.options.digest = own.digest }
     return request
   }
 

@@ -170,12 +170,12 @@ extension Call {
       }
       return response
     }(request)
-    let (last, body) = received.withLock { ($0, $0.body) }
+    let last = received.withLock { $0 }
     let isCreated = response.sender == nil && response.cacheStatus == nil
     if !last.senders.contains(response.sender) { response.forgetExchange() }
     if isCreated, response.redirects.isEmpty { response.redirects = last.redirects }
     // Calls can share a response: cancelling one call must not affect the others.
-    if response.body !== body { response.body = response.body.reopened() }
+    if response.body !== last.body { response.body = response.body.reopened() }
     response.checkMatch(with: (isCreated ? last.request : nil) ?? request)
     return response
   }

@@ -93,6 +93,9 @@ package enum Descriptor {
     return length < 0 ? nil : chunk.prefix(length)
   }
 
+  /// Returns another descriptor of the same file, or -1.
+  static func copy(of descriptor: Int32) -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+
   /// Closes the descriptor. Used by types that have their own `close` method.
   @discardableResult
   package static func release(_ descriptor: Int32) -> Int32 { close(descriptor) }

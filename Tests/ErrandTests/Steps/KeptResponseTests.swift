@@ -151,6 +151,20 @@ import Testing
     #expect(shop.sentCount == 1, "the changed response is stored")
   }
 
+  /// Creates a server that challenges requests without `Authorization`, and notes the hosts of the others.
+  private func challengingShop(
+    _ signed: Shared<[String]>, configure: (inout ServerConfiguration) -> Void
+  ) -> VirtualShop {
+    VirtualShop(configure: configure) { _, request, _ in
+      if request.headers.contains(.authorization) {
+        signed.withLock { $0.append(request.url.host() ?? "") }
+        return .ok(request)
+      }
+      let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
+      return .status(401, headers: ["WWW-Authenticate": challenge], for: request)
+    }
+  }
+
   @Test(arguments: [true, false]) func `a step's request to another origin does not get the Digest credential`(
     isNew: Bool
   ) async throws {
@@ -165,16 +179,9 @@ import Testing
       }
     }
     let signed = Shared<[String]>([])
-    let shop = VirtualShop {
+    let shop = challengingShop(signed) {
       $0.perAttemptSteps = [AskingMirror(mirror: .known("https://mirror.test/widgets"), isNew: isNew)]
       $0.preflight = { _, request in request.options.digest = Credential(user: "ada", password: "secret") }
-    } answer: { _, request, _ in
-      if request.headers.contains(.authorization) {
-        signed.withLock { $0.append(request.url.host() ?? "") }
-        return .ok(request)
-      }
-      let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
-      return .status(401, headers: ["WWW-Authenticate": challenge], for: request)
     }
     #expect(try await shop.task().run().status == .ok)
     #expect(signed.withLock { $0 } == ["shop.test"])
@@ -192,17 +199,10 @@ import Testing
       }
     }
     let signed = Shared<[String]>([])
-    let shop = VirtualShop {
+    let shop = challengingShop(signed) {
       $0.perAttemptSteps = [Mirroring()]
       $0.authentication = .digest(user: "ada", password: "secret")
       $0.retryPolicy = .never
-    } answer: { _, request, _ in
-      if request.headers.contains(.authorization) {
-        signed.withLock { $0.append(request.url.host() ?? "") }
-        return .ok(request)
-      }
-      let challenge = #"Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256"#
-      return .status(401, headers: ["WWW-Authenticate": challenge], for: request)
     }
     #expect(await taskError { _ = try await shop.task().run() }?.status == .unauthorized)
     #expect(signed.withLock { $0 } == ["shop.test"])

@@ -83,7 +83,7 @@ package struct PartialFile: Sendable {
   }
 
   /// Returns another descriptor of the file, which stays open after ``publish()``, or -1.
-  func copiedDescriptor() -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 0) }
+  func copiedDescriptor() -> Int32 { Descriptor.copy(of: descriptor) }
 
   var stamp: String? { FileValidators.stamp(of: descriptor) }
 

@@ -70,7 +70,7 @@ final class OpenFile: Sendable {
   deinit { close(descriptor) }
 
   func copy() throws -> Int32 {
-    let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    let copy = Descriptor.copy(of: descriptor)
     guard copy >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EMFILE) }
     return copy
   }
