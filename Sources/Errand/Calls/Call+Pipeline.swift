@@ -175,8 +175,9 @@ extension Call {
     if !last.senders.contains(response.sender) { response.forgetExchange() }
     if isCreated, response.redirects.isEmpty { response.redirects = last.redirects }
     // Calls can share a response: cancelling one call must not affect the others.
-    if response.body !== last.body { response.body = response.body.reopened() }
-    response.checkMatch(with: (isCreated ? last.request : nil) ?? request)
+    let isLast = response.body === last.body
+    if !isLast { response.body = response.body.reopened() }
+    response.checkMatch(with: (isCreated && isLast ? last.request : nil) ?? request)
     return response
   }
 

@@ -265,6 +265,28 @@ import Testing
     }
   }
 
+  @Test func `a step that copies a 304 can send another request afterwards`() async throws {
+    struct Auditing: PerCallStep {
+      func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {
+        let response = try await next(request)
+        _ = try await next(HTTPRequest(.post, .known("https://shop.test/audit")))
+        return HTTPResponse(response.status, url: response.url, headers: response.headers, body: response.body)
+      }
+    }
+    let shop = VirtualShop {
+      $0.perCallSteps = [Auditing()]
+    } answer: { _, request, _ in
+      request.headers.contains(.ifNoneMatch)
+        ? .status(.notModified, for: request) : .text("content", [.eTag: "\"1\""], for: request)
+    }
+    try await withFolder { folder in
+      let file = folder.appendingPathComponent("file")
+      _ = try await shop.task().download(to: file, when: .changed)
+      let response = try await shop.task().download(to: file, when: .changed)
+      #expect(response.isUnchanged && shop.sentCount == 4)
+    }
+  }
+
   @Test(arguments: [true, false]) func `a step that copies a 304 can change the request`(isPerCall: Bool) async throws {
     struct Copying: PerCallStep, PerAttemptStep {
       func send(_ request: HTTPRequest, next: Next) async throws -> HTTPResponse {

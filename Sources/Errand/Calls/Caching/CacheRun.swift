@@ -89,7 +89,10 @@ final class CacheRun: Sendable {
     case .ask(let reason, let validates):
       return try await ask(reason, entry, validates: validates, attempts)
     }
-    // The stored response has been removed or lacks the requested part: forward the request.
+    // The stored response has been removed, lacks the requested part or is of another version: forward the request.
+    if case .refuse = CacheDecision.on(demand, caching.policy, stored: nil, hasOthers: false, now: now) {
+      throw notCached(hasEntry: true)
+    }
     return try await ask(demand.range == nil ? .uriMiss : .partial, nil, validates: false, attempts)
   }
 
